@@ -1,0 +1,35 @@
+export { BridgeError, type BridgeErrorCode, type BridgeErrorDetails, isBridgeError, retryability, toBridgeError } from "./contract/bridge-error.ts";
+export {
+  type ExecutionChild,
+  type ExecutionFailure,
+  type ExecutionOutput,
+  type ExecutionProgress,
+  type ExecutionQuestion,
+  type ExecutionSnapshot,
+  type ExecutionStatus,
+  isEnded,
+} from "./contract/execution-snapshot.ts";
+export { asExecutionRef, asStartKey, type ExecutionRef, type StartKey } from "./contract/identity.ts";
+export type { JsonObject, JsonValue } from "./contract/json-value.ts";
+export type {
+  AdapterEnvironment,
+  AdapterTraits,
+  AnswerRequest,
+  CallContext,
+  CheckFinding,
+  CreateAdapter,
+  ExecutionUpdate,
+  InspectItem,
+  InspectOutcome,
+  OutputChunk,
+  OutputRange,
+  PipelineDescription,
+  ReceiveRequest,
+  StartOutcome,
+  StartPromise,
+  StartRequest,
+  Subscription,
+  WatchRequest,
+  WorkflowAdapter,
+} from "./contract/workflow-adapter.ts";
+export { inspectEach } from "./inspect-each.ts";

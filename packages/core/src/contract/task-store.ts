@@ -1,0 +1,117 @@
+import type { AdapterId, ExecutionRef, OwnerId, StartKey, TaskId } from "./identity.ts";
+import type { PayloadName, TaskRecord } from "./task-record.ts";
+
+/** A name that only one task may hold, such as a client-minted ID or a folded call. */
+export interface UniqueKey {
+  readonly key: string;
+  /** Epoch milliseconds until which it stays taken, also after the task was removed. Absent: as long as the record exists. */
+  readonly until?: number;
+}
+
+export interface CreateOptions {
+  readonly uniqueKeys: readonly UniqueKey[];
+  /** The most records with `slotHeld` that the owner (or, for null, all callers without one) may have, this one included. Null: no limit. */
+  readonly maxOpenForOwner: number | null;
+  /** Likewise for the tool, over all owners. */
+  readonly maxOpenForTool: number | null;
+  /** Payloads written in the same transaction. */
+  readonly payloads: readonly Payload[];
+}
+
+export interface Payload {
+  readonly name: PayloadName;
+  readonly bytes: Uint8Array;
+}
+
+export interface ReviseOptions {
+  /** Written in the same transaction, replacing what was there. */
+  readonly payloads?: readonly Payload[];
+  /** Deleted in the same transaction. */
+  readonly dropPayloads?: readonly PayloadName[] | "all";
+  /** False: a crash of the machine may lose this revision (the record falls back to the one before). Default true. */
+  readonly durable?: boolean;
+}
+
+/** Which records a caller may see: an owner's (null: those without one), or all of them for the operator. */
+export type ListScope = { readonly owner: OwnerId | null } | { readonly operator: true };
+
+export interface ListFilter {
+  readonly adapterId?: AdapterId;
+  readonly tool?: string;
+  /** Only records that hold (or do not hold) a slot. */
+  readonly slotHeld?: boolean;
+  /** Also records that have expired. Default false. */
+  readonly includeExpired?: boolean;
+}
+
+export interface ListPage {
+  /** Newest first, by `createdAt`, then by ID. */
+  readonly records: readonly TaskRecord[];
+  /** Opaque, for the next page; absent on the last. A foreign or mangled one is `invalid_input`. */
+  readonly cursor?: string;
+}
+
+export interface PayloadRange {
+  /** Bytes from the start. */
+  readonly offset: number;
+  /** At most this many bytes. */
+  readonly length: number;
+}
+
+export interface PayloadChunk {
+  /** Shorter than asked at the end. */
+  readonly bytes: Uint8Array;
+  readonly totalBytes: number;
+}
+
+/** The right to be the only one that does a piece of work, for a while. Saves cost; correctness never rests on it. */
+export interface Lease {
+  /** False once it was lost. */
+  renew(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+/**
+ * Where records live. Every write is atomic and, unless said otherwise, durable when it resolves. Errors: `conflict` (a
+ * revision or a unique key), `limit_exceeded`, `not_found`, `unavailable` (locked, full, unreachable), `misconfigured` (a
+ * foreign or newer schema). A store never blocks the event loop on a lock.
+ */
+export interface TaskStore {
+  /** Version of this contract. */
+  readonly contract: 1;
+  /** True when processes on other hosts can open the same store. */
+  readonly shared: boolean;
+  /** Epoch milliseconds by the store's clock, which all its users share; a networked store keeps in step with its server's. */
+  now(): number;
+  /**
+   * Adds a record with revision 1. Rejects with `conflict` (`data.taskId` of the holder) when a unique key is taken and
+   * with `limit_exceeded` (`data.scope`, `data.openTaskIds`) when owner or tool is full; then nothing was written.
+   */
+  create(record: Omit<TaskRecord, "revision">, options: CreateOptions): Promise<TaskRecord>;
+  /** One indexed read. */
+  read(taskId: TaskId): Promise<TaskRecord | undefined>;
+  /** Replaces the record if its stored revision is `expectedRevision`, else rejects with `conflict`; `not_found` when removed. */
+  revise(record: TaskRecord, expectedRevision: number, options?: ReviseOptions): Promise<TaskRecord>;
+  /** Removes record and payloads. Idempotent. Unique keys with `until` in the future stay taken. */
+  remove(taskId: TaskId): Promise<void>;
+  list(scope: ListScope, filter: ListFilter, cursor: string | undefined, limit: number): Promise<ListPage>;
+  /** Records whose `wakeAt` is not after now, earliest first. */
+  due(limit: number): Promise<readonly TaskRecord[]>;
+  /** The earliest `wakeAt` of all. */
+  nextWakeAt(): Promise<number | null>;
+  findByExecution(adapterId: AdapterId, by: { readonly ref: ExecutionRef } | { readonly key: StartKey }): Promise<TaskRecord | undefined>;
+  /** Writes bytes at an offset of a payload, which grows; a write at offset 0 replaces it. Repeating a write is harmless. `not_found` without the record. */
+  putPayload(taskId: TaskId, name: PayloadName, offset: number, bytes: Uint8Array): Promise<void>;
+  /** Undefined when there is no such payload. */
+  readPayload(taskId: TaskId, name: PayloadName, range: PayloadRange): Promise<PayloadChunk | undefined>;
+  saveCursor(name: string, cursor: string): Promise<void>;
+  loadCursor(name: string): Promise<string | undefined>;
+  /** Undefined while someone else holds it. */
+  lease(name: string, ttlMs: number): Promise<Lease | undefined>;
+  /** Tells, soon and not necessarily each time, which records other processes have changed. Returns how to stop. */
+  watch?(listener: (taskId: TaskId) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** The factory that a store package exports for configuration files. `url` is the configured text, `baseDirectory` what relative paths are relative to. */
+export type CreateStore = (url: string, environment: { readonly baseDirectory: string }) => Promise<TaskStore>;

@@ -1,0 +1,38 @@
+export { BridgeError, type BridgeErrorCode, isBridgeError, toBridgeError } from "./contract/bridge-error.ts";
+export {
+  type AdapterId,
+  asAdapterId,
+  asExecutionRef,
+  asOwnerId,
+  asStartKey,
+  asTaskId,
+  type ExecutionRef,
+  type OwnerId,
+  type StartKey,
+  type TaskId,
+} from "./contract/identity.ts";
+export type { JsonObject, JsonValue } from "./contract/json-value.ts";
+export type {
+  Effect,
+  FrozenPolicy,
+  OutputMediaType,
+  PayloadName,
+  StartProgress,
+  TaskQuestion,
+  TaskRecord,
+  TaskState,
+} from "./contract/task-record.ts";
+export type {
+  CreateOptions,
+  CreateStore,
+  Lease,
+  ListFilter,
+  ListPage,
+  ListScope,
+  Payload,
+  PayloadChunk,
+  PayloadRange,
+  ReviseOptions,
+  TaskStore,
+  UniqueKey,
+} from "./contract/task-store.ts";
