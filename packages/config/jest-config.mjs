@@ -1,0 +1,16 @@
+import { fileURLToPath } from "node:url";
+
+/**
+ * Native ESM tests in TypeScript: start Jest with `node --experimental-vm-modules`. Paths are those of the package whose
+ * `jest.config.mjs` re-exports this; other workspace packages resolve to their built `dist`, as they do for users.
+ * @type {import("jest").Config}
+ */
+export const jestConfig = {
+  testEnvironment: "node",
+  testMatch: ["<rootDir>/test/**/*.test.ts"],
+  extensionsToTreatAsEsm: [".ts"],
+  transform: { "\\.ts$": [fileURLToPath(import.meta.resolve("@swc/jest")), { swcrc: false, jsc: { parser: { syntax: "typescript" } } }] },
+  modulePathIgnorePatterns: ["<rootDir>/dist/"],
+  maxWorkers: 2,
+  testTimeout: 20_000,
+};
