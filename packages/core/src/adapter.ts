@@ -7,6 +7,7 @@ export {
   type ExecutionQuestion,
   type ExecutionSnapshot,
   type ExecutionStatus,
+  inlineOutputBytes,
   isEnded,
 } from "./contract/execution-snapshot.ts";
 export { asExecutionRef, asStartKey, type ExecutionRef, type StartKey } from "./contract/identity.ts";
@@ -19,6 +20,7 @@ export type {
   CheckFinding,
   CreateAdapter,
   ExecutionUpdate,
+  FindRequest,
   InspectItem,
   InspectOutcome,
   OutputChunk,

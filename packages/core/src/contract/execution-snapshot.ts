@@ -35,8 +35,11 @@ export interface ExecutionQuestion {
 export type ExecutionOutput =
   | { readonly kind: "json"; readonly value: JsonValue }
   | { readonly kind: "text"; readonly text: string }
-  /** Too large for a snapshot: the engine fetches it with `readOutput`. */
-  | { readonly kind: "stream"; readonly bytes: number; readonly mediaType: "application/json" | "text/plain" };
+  /** Too large for a snapshot: the engine fetches it with `readOutput`. `bytes` where it is known beforehand. */
+  | { readonly kind: "stream"; readonly bytes?: number; readonly mediaType: "application/json" | "text/plain" };
+
+/** An output above this size in bytes should be a `stream`. */
+export const inlineOutputBytes = 65_536;
 
 /** Why an execution failed. */
 export interface ExecutionFailure {
@@ -58,8 +61,12 @@ export interface ExecutionChild {
 }
 
 /**
- * An execution at one moment. Members that were not looked at are absent; an empty `questions` means that none is open,
- * an absent one that nobody looked.
+ * An execution at one moment.
+ *
+ * - `waiting` means that a person can carry it on through `questions`. Any other wait is `queued` or `running`.
+ * - Absent `questions` say nothing about questions (nobody looked); an empty list says that none is open.
+ * - An ended snapshot is complete, whatever was wanted: no `output` then means that there is none. Who knows only *that*
+ *   an execution has ended looks further, or leaves the snapshot out of an update.
  */
 export interface ExecutionSnapshot {
   readonly status: ExecutionStatus;

@@ -15,8 +15,11 @@ export interface TaskQuestion {
   readonly schema?: JsonObject;
   readonly url?: string;
   readonly hasSecret: boolean;
-  /** `open`: clients may answer. `answered`: the answer waits in the outbox. `closed`: delivered, withdrawn or asked anew. */
-  readonly state: "open" | "answered" | "closed";
+  /**
+   * `open`: clients may answer. `answered`: the answer waits in the outbox. `closed`: delivered, withdrawn or asked
+   * anew. `undelivered`: the backend refused the answer; if it still asks, the question is asked again.
+   */
+  readonly state: "open" | "answered" | "closed" | "undelivered";
   readonly askedAt: number;
   /** Epoch milliseconds after which it is cancelled for want of an answer. */
   readonly expiresAt?: number;
@@ -53,7 +56,7 @@ export type Effect =
     })
   | (EffectBase & { readonly kind: "heartbeat"; readonly questionKey: string; readonly everyMs: number })
   /** Fetches a large output into the payload `output`, then ends the task. */
-  | (EffectBase & { readonly kind: "capture"; readonly bytes: number; readonly mediaType: OutputMediaType })
+  | (EffectBase & { readonly kind: "capture"; readonly mediaType: OutputMediaType })
   /** Releases what the backend keeps, then removes the record. */
   | (EffectBase & { readonly kind: "forget" });
 

@@ -5,7 +5,10 @@ import type { JsonObject, JsonValue } from "./json-value.ts";
 
 /** What a start promises when it is repeated, declared by the adapter and obeyed by the engine. */
 export type StartPromise =
-  /** Sending the same key, target and input again yields the same execution. `forMs`: for how long after the first send; null = for ever. */
+  /**
+   * Sending the same key, target and input again yields the same execution, also after a cancel, until `forget`.
+   * `forMs`: for how long after the first send; null = for ever.
+   */
   | { readonly kind: "idempotent"; readonly forMs: number | null }
   /**
    * Sending twice may start twice, but `find` tells whether a send arrived. `settleMs`: a missing key proves nothing
@@ -15,20 +18,28 @@ export type StartPromise =
   /** Neither: after a send whose outcome is unknown nothing can be known. */
   | { readonly kind: "at-most-once" };
 
-/** Declared facts about a backend. The engine obeys them and READMEs print them. */
+/**
+ * Declared facts about a backend. The engine obeys them and READMEs print them. They hold for the whole instance: where
+ * a backend has modes with different promises, the mode is an option of the factory.
+ */
 export interface AdapterTraits {
   readonly start: StartPromise;
   /** `confirmed`: when `cancel` resolves the execution has stopped or will without fail. `requested`: it was only asked to. */
   readonly cancel: "confirmed" | "requested" | "none";
   /** Never look at one execution more often than this (milliseconds). */
   readonly minInspectIntervalMs: number;
-  /** The backend forgets an ended execution after this long (milliseconds); the engine looks at least twice as often. Null: it does not. */
+  /**
+   * An execution that was not looked at for this long (milliseconds) may no longer be found, or its end no longer be
+   * known; the engine looks at least twice as often. Null: there is no hurry.
+   */
   readonly mustInspectWithinMs: number | null;
   /** The most executions one `inspect` call takes. */
   readonly inspectBatch: number;
+  /** The most `inspect` calls of this adapter in a minute, where the backend limits a whole account. Absent: no such limit. */
+  readonly maxInspectCallsPerMinute?: number;
   /** The largest input in bytes. Null: no limit of the backend's. */
   readonly maxPayloadBytes: number | null;
-  /** How long the backend keeps a finished execution and its output (milliseconds). Null: until `forget`, or for ever. */
+  /** How long the backend keeps a finished execution's output (milliseconds). Null: until `forget`, or for ever. */
   readonly retentionMs: number | null;
   /** True when executions live on this host only, so that a store shared with other hosts cannot serve them. */
   readonly hostBound: boolean;
@@ -84,6 +95,8 @@ export type InspectOutcome =
 export interface AnswerRequest {
   /** Names this answer: a repeated delivery carries the same one. */
   readonly answerId: string;
+  /** 1 for the first delivery: a closed question then is a `conflict`. Above 1 an earlier one may have arrived, and closed it. */
+  readonly attempt: number;
   /** The question as the adapter gave it, with its secret. */
   readonly question: ExecutionQuestion;
   /** `decline`: the person refuses. `cancel`: nobody answered in time, or the person dismissed the question for good. */
@@ -94,19 +107,30 @@ export interface AnswerRequest {
 
 /** News about an execution, from a queue, a stream or a webhook: a hint, possibly late, repeated or out of order. */
 export interface ExecutionUpdate {
-  /** By what it is found: one of the two is enough. */
+  /** Found by key first. A ref beside a key becomes the execution's ref; a ref alone is compared as text with the stored one. */
   readonly ref?: ExecutionRef;
   readonly key?: StartKey;
   /** The state it tells. Absent: only that something changed; the engine looks. */
   readonly snapshot?: ExecutionSnapshot;
 }
 
+/** What to look for after a start whose outcome is unknown. */
+export interface FindRequest<Target> {
+  readonly key: StartKey;
+  readonly target: Target;
+  /** Epoch milliseconds by the engine's clock of the first send: nothing older need be searched. */
+  readonly firstSentAt: number;
+}
+
 export interface WatchRequest<Target> {
-  /** The targets of all configured tools of this adapter. */
+  /** The targets of all configured tools of this adapter. They may hold unfilled templates: skip what cannot be listened to. */
   readonly targets: readonly Target[];
   /** What `sink` was last given, from an earlier life of the server. */
   readonly cursor?: string;
-  /** Resolves once the updates are in the store. Only then is `cursor` saved, and only then may the adapter acknowledge them. */
+  /**
+   * Resolves once the updates are in the store. Only then is `cursor` saved, and only then may the adapter acknowledge
+   * them. Updates that fit no task are dropped, so a source must belong to this server alone.
+   */
   sink(updates: readonly ExecutionUpdate[], cursor?: string): Promise<void>;
   /** To be called when the subscription ends by itself; the engine subscribes again after a pause. */
   ended(error: BridgeError): void;
@@ -119,6 +143,7 @@ export interface Subscription {
 export interface ReceiveRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly query: Readonly<Record<string, string | undefined>>;
   readonly rawBody: Uint8Array;
 }
 
@@ -169,18 +194,24 @@ export interface WorkflowAdapter<Target = unknown> {
   parseTarget(target: unknown): Target;
   /** Starts one execution, once for a key as far as `traits.start` promises. Errors as in the code table; unsure = `outcome_unknown`. */
   start(request: StartRequest<Target>, context: CallContext): Promise<StartOutcome>;
-  /** Looks at many executions. Outcomes are in the order of the items; one that hangs or fails does not delay the others. Idempotent. */
+  /**
+   * Looks at many executions. Outcomes are in the order of the items; one that hangs, fails or has an unreadable ref does
+   * not harm the others. The call as a whole rejects only when nothing could be asked at all. Idempotent.
+   */
   inspect?(items: readonly InspectItem[], context: CallContext): Promise<readonly InspectOutcome[]>;
   /** Stops an execution. Idempotent; an execution that has already ended is not an error. */
   cancel?(ref: ExecutionRef, reason: string, context: CallContext): Promise<void>;
-  /** Delivers an answer. Rejects with `conflict` when that question is no longer open; a repeated `answerId` is not an error. */
+  /**
+   * Delivers an answer. Rejects with `conflict` when that question is no longer open, with `unsupported` when it cannot be
+   * declined; a repeated `answerId` is not an error.
+   */
   answer?(ref: ExecutionRef, request: AnswerRequest, context: CallContext): Promise<void>;
-  /** Keeps an open question alive. Idempotent. */
+  /** Keeps an open question alive. Rejects with `conflict` when it is no longer open. Idempotent. */
   heartbeat?(ref: ExecutionRef, question: ExecutionQuestion, context: CallContext): Promise<void>;
   /** The execution that was started under this key, if one is seen. Read only. */
-  find?(key: StartKey, target: Target, context: CallContext): Promise<ExecutionRef | undefined>;
-  /** Listens for news. Resolves once listening. */
-  watch?(request: WatchRequest<Target>, context: Omit<CallContext, "signal">): Promise<Subscription>;
+  find?(request: FindRequest<Target>, context: CallContext): Promise<ExecutionRef | undefined>;
+  /** Listens for news. Resolves once listening. The context's signal gives up connecting, and is not used afterwards. */
+  watch?(request: WatchRequest<Target>, context: CallContext): Promise<Subscription>;
   /** Reads a webhook call and checks its signature; `denied` when that fails. */
   receive?(request: ReceiveRequest, context: CallContext): Promise<readonly ExecutionUpdate[]>;
   /** Part of an output too large for a snapshot. */
