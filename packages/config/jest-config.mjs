@@ -9,7 +9,12 @@ export const jestConfig = {
   testEnvironment: "node",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   extensionsToTreatAsEsm: [".ts"],
-  transform: { "\\.ts$": [fileURLToPath(import.meta.resolve("@swc/jest")), { swcrc: false, jsc: { parser: { syntax: "typescript" } } }] },
+  transform: {
+    "\\.ts$": [
+      fileURLToPath(import.meta.resolve("@swc/jest")),
+      { swcrc: false, jsc: { parser: { syntax: "typescript" } } },
+    ],
+  },
   modulePathIgnorePatterns: ["<rootDir>/dist/"],
   maxWorkers: 2,
   testTimeout: 20_000,

@@ -1,0 +1,85 @@
+/**
+ * Who may import whom. The first room whose `files` begins a source file's path owns that file. A room may always import
+ * itself, and beyond that only what `may` lists:
+ *
+ * - another room, by its name, through a relative path (only ever inside one package);
+ * - a module, by its exact specifier, or with all its subpaths: `hono/*`;
+ * - `node:*`;
+ * - `external`: any other package that the importing package declares, and that is not one of ours or an MCP SDK.
+ *
+ * `dynamic` lists what is allowed in `import()` only. With `oneFilePerPackage`, an external package is imported by a single
+ * file, so that a vendor's SDK stays behind one port.
+ *
+ * @typedef {object} Room
+ * @property {string} name
+ * @property {string} files
+ * @property {readonly string[]} may
+ * @property {readonly string[]} [dynamic]
+ * @property {boolean} [oneFilePerPackage]
+ */
+
+const core = ["@taskbridge/core", "@taskbridge/core/*"];
+const protocol = ["@taskbridge/protocol", "@taskbridge/protocol/*"];
+const server = ["@taskbridge/server", "@taskbridge/server/*"];
+const client = ["@taskbridge/client", "@taskbridge/client/*"];
+const mcpClient = [
+  "@modelcontextprotocol/client",
+  "@modelcontextprotocol/client/*",
+  "@modelcontextprotocol/ext-tasks",
+  "@modelcontextprotocol/ext-tasks/*",
+];
+const protocolGenerations = ["ext-2026-07-28", "rev-2025-11-25", "sep-1686", "untasked"];
+
+/** @type {readonly Room[]} */
+export const rooms = [
+  { name: "core/contract", files: "packages/core/src/contract/", may: [] },
+  {
+    name: "core/engine",
+    files: "packages/core/src/engine/",
+    may: ["core/contract", "ajv", "ajv/*", "ajv-formats", "@opentelemetry/api", "node:*"],
+  },
+  { name: "core/memory-store", files: "packages/core/src/memory-store.ts", may: ["core/contract", "node:*"] },
+  { name: "core", files: "packages/core/src/", may: ["core/contract", "core/engine", "core/memory-store", "node:*"] },
+
+  ...protocolGenerations.map((generation) => ({
+    name: `protocol/${generation}`,
+    files: `packages/protocol/src/${generation}/`,
+    may: ["protocol", ...core, "zod", "zod/*"],
+  })),
+  {
+    name: "protocol",
+    files: "packages/protocol/src/",
+    may: [...protocolGenerations.map((generation) => `protocol/${generation}`), ...core, "zod", "zod/*"],
+  },
+
+  {
+    name: "server",
+    files: "packages/server/src/",
+    may: [...core, ...protocol, "@modelcontextprotocol/*", "external", "node:*"],
+  },
+  {
+    name: "client",
+    files: "packages/client/src/",
+    may: [...mcpClient, "external", "node:*"],
+  },
+  {
+    name: "cli",
+    files: "packages/cli/src/",
+    may: [...core, ...server, ...client, ...mcpClient, "external", "node:*"],
+    dynamic: ["@taskbridge/adapter-*", "@taskbridge/store-*"],
+  },
+
+  { name: "testkit", files: "packages/testkit/src/", may: [...core, "node:*"] },
+  { name: "store", files: "packages/store-", may: ["@taskbridge/core/store", "external", "node:*"] },
+  {
+    name: "adapter",
+    files: "adapters/",
+    may: ["@taskbridge/core/adapter", "external", "node:*"],
+    oneFilePerPackage: true,
+  },
+  {
+    name: "example",
+    files: "examples/",
+    may: ["@taskbridge/*", "@modelcontextprotocol/*", "external", "node:*"],
+  },
+];
