@@ -1,0 +1,117 @@
+import type { OwnerId } from "../contract/identity.ts";
+import type { OutputMediaType, TaskRecord } from "../contract/task-record.ts";
+import type { ListFilter } from "../contract/task-store.ts";
+import type { ReceiveRequest } from "../contract/workflow-adapter.ts";
+import type { Limits } from "./limits.ts";
+import type { Access } from "./ownership.ts";
+import type { GivenAnswer, PrepareOutcome } from "./prepare-call.ts";
+import type { ResolvedTool } from "./tool-definition.ts";
+
+/** A task as a wire needs it to answer. */
+export interface TaskView {
+  readonly record: TaskRecord;
+  /** Milliseconds after which a look is worth its cost: the floor of the tool, grown with age, throttling and back-off. */
+  readonly pollIntervalMs: number;
+  /** With a record that has succeeded: the beginning of its output, whole when `bytes.length === record.output.bytes`. */
+  readonly output?: Uint8Array;
+}
+
+export interface CreateTask {
+  readonly tool: string;
+  /** The arguments as they came. `invalid_input` with `data.path` when they do not fit the tool's schema. */
+  readonly input: unknown;
+  /** Null: a server without owners. */
+  readonly owner: OwnerId | null;
+  /** How long the caller wants the result kept after the end; capped, and never longer than the tool says. Milliseconds. */
+  readonly retentionMs?: number;
+  /**
+   * Fires when the caller is gone before the answer. The execution is then stopped (or never started) and the call
+   * rejects. Must not fire after `createTask` has resolved.
+   */
+  readonly signal?: AbortSignal;
+}
+
+export interface WaitOptions {
+  /** `ended`: until the task has ended. `attention`: also when it asks a question. `changed`: until its revision is not `revision`. */
+  readonly until: "ended" | "attention" | "changed";
+  readonly revision?: number;
+  readonly timeoutMs: number;
+  /** Ends the wait early; the present state is the answer. */
+  readonly signal?: AbortSignal;
+}
+
+export interface AnswerReport {
+  /** Keys whose answers are on their way to the backend, written down already. */
+  readonly accepted: readonly string[];
+  /** Keys dismissed with `cancel` that are asked again under a new key. */
+  readonly askedAgain: readonly string[];
+  /** Keys that are not open: unknown, answered already, withdrawn. */
+  readonly ignored: readonly string[];
+}
+
+export interface OutputPart {
+  readonly bytes: Uint8Array;
+  readonly totalBytes: number;
+  readonly mediaType: OutputMediaType;
+}
+
+/** Everything known about a task, for operators. */
+export interface TaskExplanation {
+  readonly record: TaskRecord;
+  readonly pollIntervalMs: number;
+  /** By this process, since it started. */
+  readonly lastLookedAt?: number;
+  readonly lastLookError?: string;
+  readonly backendPenaltyMs: number;
+}
+
+/**
+ * Ties tasks to executions. Every verb takes what a caller sent and checks it: an ID that is unknown, foreign, malformed
+ * or purged rejects with `not_found` and always the same message; one that has expired says so while that is known.
+ */
+export interface TaskEngine {
+  readonly tools: ReadonlyMap<string, ResolvedTool>;
+  readonly limits: Limits;
+  /** Starts what runs by itself: the outbox, sweeps, subscriptions. Without it the engine only acts when called. */
+  open(): Promise<void>;
+  /**
+   * Starts a pipeline. Resolves once the task can be read by everyone who shares the store, after at most the tool's
+   * `ackMs` from the send. Rejects without leaving a task when the arguments are wrong, a limit is met (`limit_exceeded`
+   * with `data.openTaskIds`, `retryAfterMs`) or the backend refuses at once.
+   */
+  createTask(request: CreateTask): Promise<TaskView>;
+  /** Runs a tool's `prepare`; without one, the input goes through. Checks the arguments first. */
+  prepareCall(tool: string, input: unknown, answers: Readonly<Record<string, GivenAnswer>>): Promise<PrepareOutcome>;
+  /** The present state: from the record, after one shared look at the backend when the last one is older than the poll interval. */
+  readTask(taskId: unknown, access: Access): Promise<TaskView>;
+  /** Waits for a change, looking at the backend meanwhile as often as a polling client would. */
+  waitForTask(taskId: unknown, access: Access, options: WaitOptions): Promise<TaskView>;
+  /**
+   * Calls `listener` with each new state, beginning with the present one, until `stop` or after the end. States may be
+   * skipped, never reordered. `gone` is called when the task expires or is removed.
+   */
+  followTask(taskId: unknown, access: Access, listener: (view: TaskView) => void, gone?: () => void): Promise<{ stop(): void }>;
+  /**
+   * Takes answers to open questions. All or nothing: content that does not fit its question's schema is
+   * `invalid_input` with `data.path`, and every key stays open.
+   */
+  answerTask(taskId: unknown, access: Access, answers: Readonly<Record<string, GivenAnswer>>): Promise<AnswerReport>;
+  /**
+   * Asks the backend to stop. `latch`: the task is `cancelled` before this resolves, as some wires demand; otherwise it
+   * ends as the backend ends. Of an ended task: no effect. Idempotent.
+   */
+  cancelTask(taskId: unknown, access: Access, options: { readonly reason: string; readonly latch: boolean }): Promise<TaskView>;
+  /** Newest first. A server without owners cannot list: `unsupported`. */
+  listTasks(access: Access, filter: ListFilter, cursor: string | undefined, limit: number): Promise<{ readonly tasks: readonly TaskView[]; readonly cursor?: string }>;
+  /** Removes a task and its result at once; a running one is stopped first. */
+  deleteTask(taskId: unknown, access: Access): Promise<void>;
+  /** Part of the output of a task that has succeeded. `unsupported` before the end, `invalid_input` for a range beyond it. */
+  readOutput(taskId: unknown, access: Access, range: { readonly offset: number; readonly length: number }): Promise<OutputPart>;
+  /** Hands a webhook call to an adapter. */
+  receive(adapterId: string, request: ReceiveRequest): Promise<void>;
+  /** For operators: no owner is checked. */
+  explainTask(taskId: unknown): Promise<TaskExplanation>;
+  /** Resolves when nothing is being sent or written any more by this process. Adapters and store stay open. */
+  close(): Promise<void>;
+}
+
