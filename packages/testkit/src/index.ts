@@ -1,1 +1,1 @@
-export {};
+export { type FakeClock, fakeClock } from "./fake-clock.ts";
