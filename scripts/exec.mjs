@@ -1,4 +1,4 @@
-// Installs what is missing, then runs a tool of the workspace: `node scripts/exec.mjs biome ci`.
+// Installs what is missing, then runs a tool of the workspace: `node scripts/exec.mjs biome check`.
 import { install } from "./workspace/install.mjs";
 import { run, turbo } from "./workspace/run.mjs";
 

@@ -39,9 +39,11 @@ async function checkPackage(folder, manifest) {
   if (packed.code !== 0 || tarball === undefined) return packed.output;
 
   const file = join(destination, tarball);
-  const checks = [await run("publint", ["run", file, "--strict"], { quiet: true })];
   // A package that only brings a program has no entry point to resolve.
   const hasEntryPoints = Object.keys(manifest.exports ?? {}).some((path) => path !== "./package.json");
-  if (hasEntryPoints) checks.push(await run("attw", [file, "--profile", "esm-only"], { quiet: true }));
+  const checks = await Promise.all([
+    run("publint", ["run", file, "--strict"], { quiet: true }),
+    ...(hasEntryPoints ? [run("attw", [file, "--profile", "esm-only"], { quiet: true })] : []),
+  ]);
   return checks.map(({ code, output }) => (code === 0 ? "" : output)).join("");
 }

@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canInstallDebianPackages, installDebianPackages, missingBuildTools, nodeHeaders } from "./native-build.mjs";
+import {
+  canInstallDebianPackages,
+  compileEnvironment,
+  installDebianPackages,
+  missingBuildTools,
+} from "./native-build.mjs";
 import { workspacePackages } from "./packages.mjs";
 import { pnpm, root, run } from "./run.mjs";
 
@@ -24,7 +29,7 @@ export async function install() {
 /** @returns {Promise<boolean>} */
 async function installOnce() {
   const quiet = !process.stdout.isTTY;
-  const { code, output } = await pnpm(["install", "--frozen-lockfile"], { env: nodeHeaders(), quiet });
+  const { code, output } = await pnpm(["install", "--frozen-lockfile"], { env: compileEnvironment(), quiet });
   if (code !== 0 && quiet) console.error(output.split("\n").slice(-60).join("\n").trimEnd());
   return code === 0;
 }
@@ -54,7 +59,7 @@ async function requireNativeBinding() {
       quiet: true,
     });
   if ((await load()).code === 0) return;
-  const rebuild = await pnpm(["rebuild", "better-sqlite3"], { env: nodeHeaders(), quiet: true });
+  const rebuild = await pnpm(["rebuild", "better-sqlite3"], { env: compileEnvironment(), quiet: true });
   const again = await load();
   if (again.code === 0) return;
   console.error(`${rebuild.output}\n${again.output}`.trim());

@@ -5,18 +5,23 @@ import { run } from "./run.mjs";
 
 // better-sqlite3 downloads a prebuilt binding or, where it cannot, compiles one with node-gyp.
 
+/** @returns {Record<string, string>} The environment for node-gyp. */
+export function compileEnvironment() {
+  const prefix = headersPrefix();
+  const headers = prefix === undefined || process.env.npm_config_nodedir ? {} : { npm_config_nodedir: prefix };
+  return { JOBS: "max", ...headers };
+}
+
 /**
- * Node's own headers, so that node-gyp need not download them. Headers of another Node (a distribution's, beside a Node
- * installed by hand) would compile a binding that does not load.
- * @returns {Record<string, string>}
+ * Where Node's own headers are, so that node-gyp need not download them. Headers of another Node (a distribution's, beside
+ * a Node installed by hand) would compile a binding that does not load.
  */
-export function nodeHeaders() {
-  if (process.env.npm_config_nodedir) return {};
+function headersPrefix() {
   const prefix = dirname(dirname(process.execPath));
   const versionHeader = join(prefix, "include", "node", "node_version.h");
-  if (!existsSync(versionHeader)) return {};
+  if (!existsSync(versionHeader)) return undefined;
   const abi = /#define NODE_MODULE_VERSION (\d+)/.exec(readFileSync(versionHeader, "utf8"))?.[1];
-  return abi === process.versions.modules ? { npm_config_nodedir: prefix } : {};
+  return abi === process.versions.modules ? prefix : undefined;
 }
 
 /** @returns {string[]} What a compile needs and this machine lacks. */

@@ -70,7 +70,5 @@ function toolEnvironment() {
     PATH: [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter),
     TURBO_TELEMETRY_DISABLED: "1",
     TURBO_NO_UPDATE_NOTIFIER: "1",
-    // Biome colours a pipe, too.
-    ...(process.stdout.isTTY ? {} : { NO_COLOR: "1" }),
   };
 }
