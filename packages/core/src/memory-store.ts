@@ -186,7 +186,7 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
   };
 };
 
-const copyOf = (record: TaskRecord): TaskRecord => structuredClone(record);
+const copyOf = (record: TaskRecord): TaskRecord => JSON.parse(JSON.stringify(record));
 const parseEntry = (entry: Entry | undefined): TaskRecord | undefined => entry && JSON.parse(entry.text);
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

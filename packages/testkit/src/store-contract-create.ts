@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { asOwnerId, asTaskId, type TaskRecord } from "@taskbridge/core/store";
+import { assertRejects, assertSame, settleAll } from "./store-assert.ts";
+import type { StoreSuite } from "./store-contract.ts";
+import { createSample, sampleRecord } from "./store-sample.ts";
+
+const hostileIds = [
+  `'; DROP TABLE tasks; --`,
+  `"quoted" \\ back\\slash`,
+  "%_*?[a-z]{x}:",
+  "../../etc/passwd",
+  "case",
+  "CASE",
+  "trailing ",
+  "trailing",
+  "caf\u00e9",
+  "cafe\u0301",
+  "日本語 🙂 \u202e",
+  "line\nbreak\ttab",
+  "x".repeat(1024),
+];
+
+export const testCreate = ({ describe, it, store }: StoreSuite): void => {
+  describe("create", () => {
+    it("stores the record with revision 1 and the payloads beside it", async () => {
+      const record = sampleRecord();
+      const bytes = new TextEncoder().encode('{"url":"https://example.com"}');
+      const created = await createSample(store(), record, { payloads: [{ name: "input", bytes }] });
+      assertSame(created, { ...record, revision: 1 });
+      assertSame(await store().read(record.taskId), created);
+      const payload = await store().readPayload(record.taskId, "input", { offset: 0, length: 1000 });
+      assert.deepEqual(payload && new Uint8Array(payload.bytes), bytes);
+    });
+
+    it("knows nothing of an ID that was never created", async () => {
+      assert.equal(await store().read(asTaskId("never-created")), undefined);
+    });
+
+    it("keeps members that this version does not know", async () => {
+      const future = { list: [1, null, "two"], nested: { "odd key": false } };
+      const { taskId } = await createSample(store(), {
+        future,
+        start: { deadlineAt: 1, nextVersion: future } as TaskRecord["start"],
+      });
+      const read = (await store().read(taskId)) as TaskRecord & { future?: unknown };
+      assertSame(read.future, future);
+      assertSame(read.start, { deadlineAt: 1, nextVersion: future });
+    });
+
+    it("keeps a record of 16 KiB, whatever its text holds", async () => {
+      const odd = '\u0000 \u001f \ud83d\ude42 \u2028 " \\ ';
+      const bare = sampleRecord({ message: odd });
+      const rest = 16_384 - Buffer.byteLength(JSON.stringify({ ...bare, revision: 1 }));
+      const created = await createSample(store(), { ...bare, message: odd + "x".repeat(rest) });
+      assertSame(await store().read(created.taskId), created);
+    });
+
+    it("shares no memory with its callers", async () => {
+      const record = sampleRecord({ target: { queue: "video" } });
+      const bytes = new Uint8Array([1, 2, 3]);
+      const created = await createSample(store(), record, { payloads: [{ name: "input", bytes }] });
+      const payload = await store().readPayload(record.taskId, "input", { offset: 0, length: 3 });
+      for (const target of [record.target, created.target, (await store().read(record.taskId))?.target]) {
+        (target as { queue: string }).queue = "changed";
+      }
+      bytes.fill(9);
+      payload?.bytes.fill(9);
+      assert.deepEqual((await store().read(record.taskId))?.target, { queue: "video" });
+      const again = await store().readPayload(record.taskId, "input", { offset: 0, length: 3 });
+      assert.deepEqual(again && [...again.bytes], [1, 2, 3]);
+    });
+
+    it("tells any two IDs apart, and owners likewise", async () => {
+      for (const id of hostileIds)
+        await createSample(store(), { taskId: asTaskId(id), owner: asOwnerId(id), message: id });
+      for (const id of hostileIds) {
+        assert.equal((await store().read(asTaskId(id)))?.message, id);
+        const { records } = await store().list({ owner: asOwnerId(id) }, {}, undefined, 10);
+        assert.deepEqual(
+          records.map((record) => record.taskId),
+          [id],
+        );
+      }
+    });
+
+    it("refuses an ID that exists", async () => {
+      const { taskId } = await createSample(store(), { message: "first" });
+      const error = await assertRejects(createSample(store(), { taskId, message: "second" }), "conflict");
+      assert.equal(error.data?.taskId, taskId);
+      assert.equal((await store().read(taskId))?.message, "first");
+    });
+
+    it("refuses a taken unique key, naming the holder, and then has written nothing", async () => {
+      const holder = await createSample(store(), {}, { uniqueKeys: [{ key: "taken" }] });
+      const refused = sampleRecord();
+      const uniqueKeys = [{ key: "free" }, { key: "taken" }];
+      const payloads = [{ name: "input" as const, bytes: new Uint8Array(8) }];
+      const error = await assertRejects(createSample(store(), refused, { uniqueKeys, payloads }), "conflict");
+      assert.equal(error.data?.taskId, holder.taskId);
+      assert.equal(await store().read(refused.taskId), undefined);
+      assert.equal(await store().readPayload(refused.taskId, "input", { offset: 0, length: 8 }), undefined);
+      await createSample(store(), {}, { uniqueKeys: [{ key: "free" }] });
+    });
+
+    it("lets exactly one of many concurrent creates have a key", async () => {
+      const attempts = Array.from({ length: 20 }, () =>
+        createSample(store(), {}, { uniqueKeys: [{ key: "contended" }] }),
+      );
+      const { values, errors } = await settleAll(attempts, "conflict");
+      assert.equal(values.length, 1);
+      assert.deepEqual(new Set(errors.map((error) => error.data?.taskId)), new Set([values[0]?.taskId]));
+      assert.equal((await store().list({ operator: true }, {}, undefined, 100)).records.length, 1);
+    });
+  });
+
+  describe("remove", () => {
+    it("removes record and payloads, and may be repeated", async () => {
+      const payloads = [{ name: "input" as const, bytes: new Uint8Array(8) }];
+      const { taskId } = await createSample(store(), {}, { payloads });
+      await store().remove(taskId);
+      await store().remove(taskId);
+      assert.equal(await store().read(taskId), undefined);
+      assert.equal(await store().readPayload(taskId, "input", { offset: 0, length: 8 }), undefined);
+      assert.deepEqual((await store().list({ operator: true }, { includeExpired: true }, undefined, 10)).records, []);
+    });
+
+    it("does not bring old payloads back when the ID is created again", async () => {
+      const { taskId } = await createSample(store(), {}, { payloads: [{ name: "input", bytes: new Uint8Array(8) }] });
+      await store().remove(taskId);
+      await createSample(store(), { taskId });
+      assert.equal(await store().readPayload(taskId, "input", { offset: 0, length: 8 }), undefined);
+    });
+
+    it("frees keys without `until` and leaves those with one taken, still naming the task", async () => {
+      const uniqueKeys = [{ key: "plain" }, { key: "tombstone", until: store().now() + 3_600_000 }];
+      const { taskId } = await createSample(store(), {}, { uniqueKeys });
+      await store().remove(taskId);
+      await createSample(store(), {}, { uniqueKeys: [{ key: "plain" }] });
+      const error = await assertRejects(createSample(store(), {}, { uniqueKeys: [{ key: "tombstone" }] }), "conflict");
+      assert.equal(error.data?.taskId, taskId);
+    });
+  });
+};

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import type { TaskId, TaskStore } from "@taskbridge/core/store";
+import { assertRejects, assertSame } from "./store-assert.ts";
+import type { StoreSuite } from "./store-contract.ts";
+import { createSample, sampleRecord } from "./store-sample.ts";
+
+/** How long a change may take to be told before the test gives up; what is measured is nothing. */
+const patienceMs = 5000;
+
+/** Collects what a watch tells and lets a test wait for a task to be told. */
+const listenTo = (
+  store: TaskStore,
+): { stop: () => void; told: Set<TaskId>; hear: (taskId: TaskId) => Promise<void> } => {
+  const told = new Set<TaskId>();
+  const waiting = new Map<TaskId, () => void>();
+  const stop = store.watch?.((taskId) => {
+    told.add(taskId);
+    waiting.get(taskId)?.();
+  });
+  assert.ok(stop);
+  return {
+    stop,
+    told,
+    hear: async (taskId) => {
+      if (told.has(taskId)) return;
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(
+          () => reject(new Error(`the change of ${taskId} was not told within ${patienceMs} ms`)),
+          patienceMs,
+        );
+        waiting.set(taskId, () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    },
+  };
+};
+
+export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void => {
+  if (reopen === undefined) return;
+
+  describe("after closing and opening again", () => {
+    it("still has records, payloads, keys and cursors", async () => {
+      const bytes = new Uint8Array(400_000).fill(7);
+      const uniqueKeys = [{ key: "plain" }, { key: "tombstone", until: store().now() + 3_600_000 }];
+      const created = await createSample(
+        store(),
+        { wakeAt: 1, future: [1] },
+        { uniqueKeys, payloads: [{ name: "input", bytes }] },
+      );
+      const revised = await store().revise({ ...created, message: "running" }, 1);
+      const removed = await createSample(store());
+      await store().remove(removed.taskId);
+      await store().saveCursor("video", "5-1");
+      await store().close();
+
+      const again = await reopen();
+      assertSame(await again.read(created.taskId), revised);
+      assertSame(await again.due(10), [revised]);
+      assert.equal(await again.read(removed.taskId), undefined);
+      const payload = await again.readPayload(created.taskId, "input", { offset: 0, length: 500_000 });
+      assert.ok(payload && Buffer.from(payload.bytes).equals(bytes));
+      assert.equal(await again.loadCursor("video"), "5-1");
+      for (const key of ["plain", "tombstone"]) {
+        const error = await assertRejects(createSample(again, {}, { uniqueKeys: [{ key }] }), "conflict");
+        assert.equal(error.data?.taskId, created.taskId);
+      }
+    });
+  });
+
+  describe("two handles", () => {
+    it("see each other's writes at once", async () => {
+      const other = await reopen();
+      const created = await createSample(store());
+      assertSame(await other.read(created.taskId), created);
+      const revised = await other.revise({ ...created, message: "from elsewhere" }, 1);
+      assertSame(await store().read(created.taskId), revised);
+      await assertRejects(store().revise(created, 1), "conflict");
+    });
+
+    it("compete for keys, limits and leases as one", async () => {
+      const other = await reopen();
+      const records = Array.from({ length: 12 }, () => sampleRecord());
+      const outcomes = await Promise.allSettled(
+        records.map((record, index) =>
+          createSample(index % 2 ? store() : other, record, { uniqueKeys: [{ key: "k" }] }),
+        ),
+      );
+      assert.equal(outcomes.filter((outcome) => outcome.status === "fulfilled").length, 1);
+      await assertRejects(createSample(other, {}, { maxOpenForOwner: 1 }), "limit_exceeded");
+      const lease = await store().lease("sweep", 3_600_000);
+      assert.equal(await other.lease("sweep", 3_600_000), undefined);
+      await lease?.release();
+      assert.ok(await other.lease("sweep", 3_600_000));
+    });
+
+    it("tell each other of changes, where the store can watch", async () => {
+      if (store().watch === undefined) return;
+      const other = await reopen();
+      const known = await createSample(store());
+      const doomed = await createSample(store());
+      const listeners = [listenTo(store()), listenTo(store())] as const;
+      const [stopped, staying] = listeners;
+      const created = await createSample(other);
+      await Promise.all(listeners.map(({ hear }) => hear(created.taskId)));
+      await other.revise(known, 1, { durable: false });
+      await staying.hear(known.taskId);
+      stopped.stop();
+      await other.remove(doomed.taskId);
+      await staying.hear(doomed.taskId);
+      assert.equal(stopped.told.has(doomed.taskId), false, "a listener was called after it had stopped");
+      staying.stop();
+    });
+  });
+};

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { assertRejects, assertSame } from "./store-assert.ts";
+import type { StoreSuite } from "./store-contract.ts";
+import { createSample } from "./store-sample.ts";
+
+/** Short enough to wait for, long enough that a slow machine does not use it up between two calls. */
+const shortMs = 1000;
+const longMs = 3_600_000;
+
+export const testTime = ({ describe, it, store, elapse }: StoreSuite): void => {
+  describe("time", () => {
+    it("moves on by its clock", async () => {
+      const before = store().now();
+      await elapse(shortMs);
+      // A networked store corrects its view of the server's clock now and then.
+      assert.ok(store().now() >= before + shortMs - 100, `${store().now() - before} ms passed`);
+    });
+
+    it("hands out what is due, earliest first, and nothing before its time", async () => {
+      const now = store().now();
+      const wakeTimes = { late: now - 1, early: now - longMs, never: null, exactly: now, soon: now + longMs };
+      for (const [message, wakeAt] of Object.entries(wakeTimes)) await createSample(store(), { message, wakeAt });
+      const messages = async (limit: number): Promise<unknown[]> =>
+        (await store().due(limit)).map((record) => record.message);
+      assert.deepEqual(await messages(10), ["early", "late", "exactly"]);
+      assert.deepEqual(await messages(2), ["early", "late"]);
+    });
+
+    it("finds a record due once its time has come, and no more once it is put off", async () => {
+      const created = await createSample(store(), { wakeAt: store().now() + shortMs });
+      await elapse(shortMs);
+      assertSame(await store().due(10), [created]);
+      await store().revise({ ...created, wakeAt: store().now() + longMs }, 1);
+      assertSame(await store().due(10), []);
+    });
+
+    it("tells the earliest wake-up of all, past or future", async () => {
+      assert.equal(await store().nextWakeAt(), null);
+      await createSample(store(), { wakeAt: null });
+      assert.equal(await store().nextWakeAt(), null);
+      await createSample(store(), { wakeAt: store().now() + longMs });
+      const { taskId } = await createSample(store(), { wakeAt: 5000 });
+      assert.equal(await store().nextWakeAt(), 5000);
+      await store().remove(taskId);
+      assert.ok(Number(await store().nextWakeAt()) > store().now());
+    });
+
+    it("frees a unique key when its time has passed, whether or not the record is there", async () => {
+      const until = store().now() + shortMs;
+      const kept = await createSample(store(), {}, { uniqueKeys: [{ key: "kept", until }] });
+      const removed = await createSample(store(), {}, { uniqueKeys: [{ key: "removed", until }] });
+      await store().remove(removed.taskId);
+      await elapse(shortMs);
+      const heir = await createSample(store(), {}, { uniqueKeys: [{ key: "kept" }, { key: "removed" }] });
+      // The heir holds the key now; the end of the former holder does not free it.
+      await store().remove(kept.taskId);
+      const error = await assertRejects(createSample(store(), {}, { uniqueKeys: [{ key: "kept" }] }), "conflict");
+      assert.equal(error.data?.taskId, heir.taskId);
+    });
+  });
+
+  describe("lease", () => {
+    it("has one holder per name at a time", async () => {
+      const held = await store().lease("sweep:a", longMs);
+      assert.ok(held);
+      assert.equal(await store().lease("sweep:a", longMs), undefined);
+      assert.ok(await store().lease("sweep:b", longMs));
+      assert.equal(await held.renew(), true);
+      await held.release();
+      assert.ok(await store().lease("sweep:a", longMs));
+    });
+
+    it("goes to exactly one of many who ask at once", async () => {
+      const leases = await Promise.all(Array.from({ length: 20 }, () => store().lease("sweep", longMs)));
+      assert.equal(leases.filter((lease) => lease !== undefined).length, 1);
+    });
+
+    it("ends by itself, and a lost one can neither be renewed nor release its heir's", async () => {
+      const first = await store().lease("sweep", shortMs);
+      assert.ok(first);
+      await elapse(shortMs);
+      const second = await store().lease("sweep", longMs);
+      assert.ok(second);
+      assert.equal(await first.renew(), false);
+      await first.release();
+      assert.equal(await store().lease("sweep", longMs), undefined);
+      assert.equal(await second.renew(), true);
+    });
+
+    it("is lost when its time has passed, also when nobody took it", async () => {
+      const lease = await store().lease("sweep", shortMs);
+      await elapse(shortMs);
+      assert.equal(await lease?.renew(), false);
+    });
+
+    it("lives on from each renewal", async () => {
+      const lease = await store().lease("sweep", shortMs);
+      await elapse(shortMs * 0.6);
+      assert.equal(await lease?.renew(), true);
+      await elapse(shortMs * 0.6);
+      assert.equal(await store().lease("sweep", shortMs), undefined);
+    });
+  });
+
+  describe("cursors of event sources", () => {
+    it("are kept by name, the last one saved", async () => {
+      assert.equal(await store().loadCursor("video"), undefined);
+      await store().saveCursor("video", "1-0");
+      await store().saveCursor("aws", "");
+      await store().saveCursor("video", '{"at":"2-0 🙂"}');
+      assert.deepEqual([await store().loadCursor("video"), await store().loadCursor("aws")], ['{"at":"2-0 🙂"}', ""]);
+    });
+  });
+};

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TaskStore } from "@taskbridge/core/store";
+import { testCreate } from "./store-contract-create.ts";
+import { testLimits } from "./store-contract-limits.ts";
+import { testList } from "./store-contract-list.ts";
+import { testPayloads } from "./store-contract-payloads.ts";
+import { testRevise } from "./store-contract-revise.ts";
+import { testSharing } from "./store-contract-sharing.ts";
+import { testTime } from "./store-contract-time.ts";
+
+export { createSample, type SampleOverrides, sampleRecord } from "./store-sample.ts";
+
+/** The part of a test runner that the suite uses; Jest's and Vitest's globals fit, and so do the exports of `node:test`. */
+export interface StoreSuiteRunner {
+  describe(name: string, body: () => void): unknown;
+  it(name: string, body: () => Promise<void>): unknown;
+  beforeEach(body: () => Promise<void>): unknown;
+  afterEach(body: () => Promise<void>): unknown;
+}
+
+export interface StoreSuiteOptions {
+  /** Heads the report. */
+  readonly name: string;
+  /** Opens an empty store. Called before each test; the suite closes what it opened. */
+  readonly open: () => Promise<TaskStore>;
+  /** Opens another handle to what `open` opened last, whether or not that is closed. Absent: a store that lives and dies with one handle. */
+  readonly reopen?: () => Promise<TaskStore>;
+  /** Lets at least `ms` pass by the store's clock. Default: really waits; with a fake clock, advance it. */
+  readonly elapse?: (ms: number) => Promise<void>;
+  readonly runner: StoreSuiteRunner;
+  /** Names of tests that are known to fail, with the reason. One that passes after all fails the suite, so that the list stays true. */
+  readonly knownFailing?: Readonly<Record<string, string>>;
+}
+
+/** What the parts of the suite work with. */
+export interface StoreSuite {
+  /** The store of the running test. */
+  readonly store: () => TaskStore;
+  /** Another handle to it, closed by the suite. */
+  readonly reopen: (() => Promise<TaskStore>) | undefined;
+  readonly elapse: (ms: number) => Promise<void>;
+  readonly describe: StoreSuiteRunner["describe"];
+  readonly it: StoreSuiteRunner["it"];
+}
+
+/** Registers the tests that every `TaskStore` must pass: each promise of its contract that can be seen from outside. */
+export const testStore = ({ name, open, reopen, elapse, runner, knownFailing = {} }: StoreSuiteOptions): void => {
+  const handles: TaskStore[] = [];
+  const unseen = new Set(Object.keys(knownFailing));
+  const keep = async (opening: Promise<TaskStore>): Promise<TaskStore> => {
+    const handle = await opening;
+    handles.push(handle);
+    return handle;
+  };
+
+  const suite: StoreSuite = {
+    store: () => {
+      const [first] = handles;
+      if (first === undefined) throw new Error("the store is open only while a test runs");
+      return first;
+    },
+    reopen: reopen && (() => keep(reopen())),
+    elapse: elapse ?? (async (ms) => void (await sleep(ms))),
+    describe: runner.describe,
+    it: (title, body) => {
+      unseen.delete(title);
+      return runner.it(title, expectKnownFailure(knownFailing[title], body));
+    },
+  };
+
+  runner.describe(`${name}: store contract`, () => {
+    runner.beforeEach(async () => void (await keep(open())));
+    runner.afterEach(async () => {
+      for (const handle of handles.splice(0)) await handle.close();
+    });
+    for (const part of [testCreate, testLimits, testRevise, testList, testTime, testPayloads, testSharing]) part(suite);
+  });
+  if (unseen.size > 0)
+    throw new Error(`known to fail, but not a test of the store contract: ${[...unseen].join("; ")}`);
+};
+
+const expectKnownFailure = (reason: string | undefined, body: () => Promise<void>): (() => Promise<void>) => {
+  if (reason === undefined) return body;
+  return async () => {
+    const failed = await body().then(
+      () => false,
+      () => true,
+    );
+    if (!failed) throw new Error(`passes, although it is listed as known to fail: ${reason}`);
+  };
+};
