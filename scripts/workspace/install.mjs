@@ -21,32 +21,40 @@ export async function install() {
   const stamp = installStamp();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
   console.log("Installing dependencies (better-sqlite3 may have to be compiled: a minute or two) …");
-  if (!(await installOnce()) && !(await installAfterTools())) process.exit(1);
+  const firstProblem = await installOnce();
+  const problem = firstProblem && (await installWithTools(firstProblem));
+  if (problem) {
+    console.error(problem);
+    process.exit(1);
+  }
   await requireNativeBinding();
   writeFileSync(stampFile, stamp);
 }
 
-/** @returns {Promise<boolean>} */
+/** @returns {Promise<string>} Why it failed, or nothing. On a terminal pnpm shows its own progress and errors. */
 async function installOnce() {
   const quiet = !process.stdout.isTTY;
   const { code, output } = await pnpm(["install", "--frozen-lockfile"], { env: compileEnvironment(), quiet });
-  if (code !== 0 && quiet) console.error(output.split("\n").slice(-60).join("\n").trimEnd());
-  return code === 0;
+  return code === 0 ? "" : `${output.split("\n").slice(-60).join("\n").trimEnd()}\npnpm install failed (exit ${code}).`;
 }
 
-/** @returns {Promise<boolean>} Whether a second try with newly installed build tools succeeded. */
-async function installAfterTools() {
+/**
+ * Tries again with the build tools that were missing, if any were and we may install them.
+ * @param {string} problem Why the first try failed.
+ * @returns {Promise<string>} Why it still fails, or nothing.
+ */
+async function installWithTools(problem) {
   const missing = missingBuildTools();
-  if (missing.length === 0) return false;
+  if (missing.length === 0) return problem;
+  const names = missing.join(", ");
   if (!canInstallDebianPackages()) {
-    console.error(
-      `\nbetter-sqlite3 needs a C++ toolchain where no prebuilt binary is to be had. Missing: ${missing.join(", ")}.`,
-    );
-    console.error("Install them (Debian, Ubuntu: apt-get install python3 make g++) and run this again.");
-    return false;
+    return `${problem}
+better-sqlite3 needs a C++ toolchain where no prebuilt binary can be downloaded. Missing here: ${names}.
+Install that (Debian, Ubuntu: apt-get install python3 make g++) and run this again.`;
   }
-  console.log(`Installing ${missing.join(", ")} with apt-get to compile better-sqlite3 …`);
-  return (await installDebianPackages(missing)) && (await installOnce());
+  console.log(`Installing ${names} with apt-get to compile better-sqlite3 …`);
+  await installDebianPackages(missing);
+  return installOnce();
 }
 
 /** An install made with another Node, or with `ignore-scripts`, leaves a binding that does not load. */

@@ -29,18 +29,17 @@ export function missingBuildTools() {
   const alternatives = { python3: ["python3", "python"], make: ["make", "gmake"], "g++": ["g++", "c++", "clang++"] };
   if (process.platform === "win32") return [];
   return Object.entries(alternatives)
-    .filter(([, programs]) => !programs.some(isOnPath))
+    .filter(([, programs]) => !programs.some(works))
     .map(([name]) => name);
 }
 
 /** @returns {boolean} Whether we may and can install Debian packages ourselves. */
 export function canInstallDebianPackages() {
-  return process.getuid?.() === 0 && existsSync("/etc/debian_version") && isOnPath("apt-get");
+  return process.getuid?.() === 0 && existsSync("/etc/debian_version") && works("apt-get");
 }
 
 /**
  * @param {readonly string[]} packages Debian package names.
- * @returns {Promise<boolean>} Whether apt-get succeeded.
  */
 export async function installDebianPackages(packages) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
@@ -51,10 +50,12 @@ export async function installDebianPackages(packages) {
     quiet: true,
   });
   if (install.code !== 0) console.error(install.output.trimEnd());
-  return install.code === 0;
 }
 
-/** @param {string} program */
-function isOnPath(program) {
-  return spawnSync("sh", ["-c", `command -v ${program}`], { stdio: "ignore" }).status === 0;
+/**
+ * Runs it: a version manager's shim may be on PATH with nothing behind it.
+ * @param {string} program
+ */
+function works(program) {
+  return spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
 }
