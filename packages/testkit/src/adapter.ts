@@ -1,3 +1,7 @@
+export { type AdapterContractOptions, type AdapterTestRunner, testAdapter } from "./adapter-contract.ts";
+export type { AdapterFeature } from "./adapter-contract-case.ts";
+export { assertSnapshot } from "./adapter-contract-snapshot.ts";
+export type { AdapterUnderTest, ContractTarget } from "./adapter-contract-stage.ts";
 export { type FakeAdapterOptions, fakeAdapter } from "./fake-adapter.ts";
 export type { FakeBackend, FakeCall } from "./fake-adapter-backend.ts";
 export type { FakeEvents } from "./fake-adapter-events.ts";

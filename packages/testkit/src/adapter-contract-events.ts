@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { type ExecutionRef, type ExecutionUpdate, isEnded, type StartKey } from "@taskbridge/core/adapter";
+import type { ContractCase } from "./adapter-contract-case.ts";
+import { assertRejects, type Listening, type Stage, verb } from "./adapter-contract-stage.ts";
+
+interface Begun {
+  readonly key: StartKey;
+  readonly ref: ExecutionRef;
+}
+
+const begin = async (stage: Stage, kind: "succeeds" | "fails"): Promise<Begun> => {
+  const key = stage.key();
+  const { ref } = await stage.start(kind, { key });
+  return { key, ref };
+};
+
+const isAbout = (update: ExecutionUpdate, { key, ref }: Begun): boolean =>
+  update.key === undefined ? update.ref === ref : update.key === key;
+
+/** Waits for word of the end: an ended snapshot, or a hint after which a look tells it. */
+const hearsEnd = (stage: Stage, listening: Listening, begun: Begun, status: "succeeded" | "failed"): Promise<void> =>
+  stage.until(`the end of an execution that ${status} is told`, async () => {
+    const news = listening.updates.filter((update) => isAbout(update, begun));
+    const told = news.find((update) => update.snapshot !== undefined && isEnded(update.snapshot.status));
+    if (told !== undefined) {
+      assert.equal(told.snapshot?.status, status);
+      return { result: undefined };
+    }
+    const hinted = news.some((update) => update.snapshot === undefined);
+    if (!hinted || stage.adapter.inspect === undefined) return { seen: listening.updates };
+    const outcome = await stage.look(begun.ref);
+    return "snapshot" in outcome && outcome.snapshot.status === status ? { result: undefined } : { seen: outcome };
+  });
+
+export const eventCases: readonly ContractCase[] = [
+  {
+    name: "tells those who watch how executions end",
+    needs: ["watch"],
+    run: async (stage) => {
+      const listening = await stage.listen();
+      const [good, bad] = await Promise.all([begin(stage, "succeeds"), begin(stage, "fails")]);
+      await hearsEnd(stage, listening, good, "succeeded");
+      await hearsEnd(stage, listening, bad, "failed");
+    },
+  },
+  {
+    name: "tells what happened while nobody watched to those who resume",
+    needs: ["watch", "resume", "inspect"],
+    run: async (stage) => {
+      const before = await stage.listen();
+      await hearsEnd(stage, before, await begin(stage, "succeeds"), "succeeded");
+      await before.close();
+      assert.ok(before.cursor, "a source that can resume gives cursors");
+      const missed = await begin(stage, "fails");
+      await stage.ended(missed.ref);
+      assert.ok(!before.updates.some((update) => isAbout(update, missed)), "a closed subscription tells nothing more");
+      await hearsEnd(stage, await stage.listen(before.cursor), missed, "failed");
+    },
+  },
+  {
+    name: "closes a subscription twice",
+    needs: ["watch"],
+    run: async (stage) => {
+      const listening = await stage.listen();
+      await listening.close();
+      await listening.close();
+    },
+  },
+  {
+    name: "reads a genuine webhook call, and refuses one without its signature",
+    needs: ["receive"],
+    run: async (stage) => {
+      const begun = await begin(stage, "succeeds");
+      const genuine = await verb(stage.underTest.webhook)(begun.key, begun.ref);
+      const updates = await verb(stage.adapter.receive)(genuine, stage.context());
+      assert.ok(
+        updates.some((update) => isAbout(update, begun)),
+        `no word about the execution in ${JSON.stringify(updates)}`,
+      );
+      await assertRejects(
+        verb(stage.adapter.receive)({ ...genuine, headers: {}, query: {} }, stage.context()),
+        "denied",
+      );
+    },
+  },
+];
+
+export const outputCases: readonly ContractCase[] = [
+  {
+    name: "gives a large output in ranges that make up the whole",
+    needs: ["readOutput", "inspect"],
+    run: async (stage) => {
+      const { ref } = await stage.start("large-output");
+      const { output } = await stage.ended(ref);
+      assert.equal(output?.kind, "stream", "the large output is a stream");
+      const { totalBytes } = await verb(stage.adapter.readOutput)(ref, { offset: 0, length: 1 }, stage.context());
+      if (output.bytes !== undefined)
+        assert.equal(output.bytes, totalBytes, "the snapshot and readOutput tell one size");
+      const whole = await readAll(stage, ref, totalBytes, totalBytes);
+      const pieces = await readAll(stage, ref, totalBytes, Math.ceil(totalBytes / 5) + 1);
+      assert.ok(whole.equals(pieces), "ranges of different sizes make up the same output");
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(whole);
+      const value: unknown = output.mediaType === "application/json" ? JSON.parse(text) : text;
+      const expected = stage.underTest.expected?.("large-output");
+      if (expected !== undefined) assert.deepEqual(value, expected);
+      const beyond = await verb(stage.adapter.readOutput)(ref, { offset: totalBytes, length: 10 }, stage.context());
+      assert.equal(beyond.bytes.length, 0, "there is nothing behind the end");
+    },
+  },
+  {
+    name: "forgets an execution twice",
+    needs: ["forget", "inspect"],
+    run: async (stage) => {
+      const { ref } = await stage.start("succeeds");
+      await stage.ended(ref);
+      await verb(stage.adapter.forget)(ref, stage.context());
+      await verb(stage.adapter.forget)(ref, stage.context());
+      const outcome = await stage.look(ref);
+      assert.ok(
+        "notFound" in outcome || "snapshot" in outcome,
+        `a forgotten execution is not found, or still there: ${JSON.stringify(outcome)}`,
+      );
+    },
+  },
+];
+
+const readAll = async (stage: Stage, ref: ExecutionRef, totalBytes: number, length: number): Promise<Buffer> => {
+  const chunks: Uint8Array[] = [];
+  for (let offset = 0; offset < totalBytes; ) {
+    const chunk = await verb(stage.adapter.readOutput)(ref, { offset, length }, stage.context());
+    assert.ok(
+      chunk.bytes.length > 0 && chunk.bytes.length <= length,
+      `${chunk.bytes.length} bytes for a range of ${length} at ${offset}`,
+    );
+    assert.equal(chunk.totalBytes, totalBytes, "the size does not change");
+    chunks.push(chunk.bytes);
+    offset += chunk.bytes.length;
+  }
+  return Buffer.concat(chunks);
+};
