@@ -5,5 +5,6 @@ export type { AdapterUnderTest, ContractTarget } from "./adapter-contract-stage.
 export { type FakeAdapterOptions, fakeAdapter } from "./fake-adapter.ts";
 export type { FakeBackend, FakeCall } from "./fake-adapter-backend.ts";
 export type { FakeEvents } from "./fake-adapter-events.ts";
-export type { FakeAnswer, FakeExecution, FakeQuestion, FakeTarget } from "./fake-adapter-execution.ts";
+export type { FakeExecution, FakeStreamOptions, FakeTarget } from "./fake-adapter-execution.ts";
 export type { FakeFailure, FakeFault, FakeFaults, FakeVerb } from "./fake-adapter-faults.ts";
+export type { FakeAnswer, FakeQuestion } from "./fake-adapter-questions.ts";

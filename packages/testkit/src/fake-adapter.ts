@@ -3,24 +3,20 @@ import {
   type AdapterTraits,
   type AnswerRequest,
   BridgeError,
-  type CallContext,
-  type ExecutionRef,
-  type ExecutionSnapshot,
-  type ExecutionUpdate,
-  type InspectItem,
-  type InspectOutcome,
-  isEnded,
+  type Subscription,
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
+import { type BackendControl, createBackend, type FakeBackend } from "./fake-adapter-backend.ts";
+import type { FakeExecution, FakeTarget } from "./fake-adapter-execution.ts";
+import type { FakeVerb } from "./fake-adapter-faults.ts";
 import {
-  type BackendControl,
-  createBackend,
-  type FakeBackend,
-  signatureHeader,
-  validSignature,
-} from "./fake-adapter-backend.ts";
-import type { ExecutionControl, FakeExecution, FakeTarget } from "./fake-adapter-execution.ts";
-import { type FakeVerb, pause } from "./fake-adapter-faults.ts";
+  type Call,
+  keysOf,
+  listeningVerbs,
+  type OptionalVerbs,
+  readingVerbs,
+  writingVerbs,
+} from "./fake-adapter-verbs.ts";
 
 export interface FakeAdapterOptions {
   /** Time of the backend and of every delay. Default: the machine's. */
@@ -83,133 +79,27 @@ export const fakeAdapter = (
   return { adapter: connect(), backend };
 };
 
-type OptionalVerbs = Pick<WorkflowAdapter<FakeTarget>, Exclude<FakeVerb, "start">>;
-
 const createAdapter = (
   options: FakeAdapterOptions,
   control: BackendControl,
   clock: Clock,
 ): WorkflowAdapter<FakeTarget> => {
   const traits = { ...defaultTraits, ...options.traits };
-  const { backend, faults, events } = control;
-  const subscriptions = new Set<{ close(): Promise<void> }>();
+  const subscriptions = new Set<Subscription>();
   let closed = false;
 
-  const call = <T>(
-    verb: FakeVerb,
-    keys: readonly string[],
-    args: readonly unknown[],
-    context: CallContext,
-    act: () => T | Promise<T>,
-  ): Promise<T> => {
-    control.note(verb, keys, args);
+  const call: Call = (verb, about, args, context, act) => {
+    control.note(verb, typeof about === "string" ? keysOf(control, [about]) : about, args);
     if (closed)
       return Promise.reject(
         new BridgeError("unavailable", "the adapter is closed", { operation: verb, notSent: true }),
       );
-    return faults.apply(verb, context, act);
+    return control.faults.apply(verb, context, act);
   };
-  const keyOf = (ref: ExecutionRef): readonly string[] => {
-    const known = control.byId(readRef(ref) ?? "");
-    return known === undefined ? [] : [known.execution.key];
-  };
-  const require = (ref: ExecutionRef, operation: FakeVerb): ExecutionControl => {
-    const known = control.byId(readRef(ref) ?? "");
-    if (known === undefined || known.vanished !== undefined)
-      throw new BridgeError("not_found", `no execution ${ref}`, { operation });
-    return known;
-  };
-  const look = async (item: InspectItem, signal: AbortSignal): Promise<InspectOutcome> => {
-    const id = readRef(item.ref);
-    if (id === undefined)
-      return {
-        error: new BridgeError("invalid_input", `not a ref of this backend: ${item.ref}`, { operation: "inspect" }),
-      };
-    const known = control.byId(id);
-    if (known === undefined) return { notFound: { proven: false, reason: `no execution ${id}` } };
-    const scripted = known.takeInspect();
-    if (scripted === "hang") {
-      const timeoutMs = options.itemTimeoutMs ?? 1_000;
-      await pause(clock, timeoutMs, signal);
-      return { unavailable: `no answer within ${timeoutMs} ms` };
-    }
-    if (scripted !== undefined) return scripted;
-    if (known.vanished !== undefined) return { notFound: known.vanished };
-    const snapshot = known.snapshotAt(clock.now() - backend.staleMs);
-    if (snapshot === undefined) return { notFound: { proven: false, reason: `execution ${id} is not seen yet` } };
-    const evolved = known.execution.ref === item.ref ? {} : { ref: known.execution.ref };
-    return {
-      snapshot: item.want === "status" && options.hidesDetail === true ? withoutDetail(snapshot) : snapshot,
-      ...evolved,
-    };
-  };
-
   const verbs: OptionalVerbs = {
-    inspect: (items, context) =>
-      call(
-        "inspect",
-        items.flatMap((item) => keyOf(item.ref)),
-        [items],
-        context,
-        () => {
-          if (items.length > traits.inspectBatch)
-            throw new BridgeError("invalid_input", `${items.length} items, at most ${traits.inspectBatch}`);
-          return Promise.all(items.map((item) => look(item, context.signal)));
-        },
-      ),
-    cancel: (ref, reason, context) =>
-      call("cancel", keyOf(ref), [ref, reason], context, () => {
-        const known = require(ref, "cancel");
-        if (isEnded(known.execution.snapshot.status)) return;
-        known.noteCancel(reason);
-        if (options.onCancel !== undefined) options.onCancel(known.execution, reason);
-        else if (traits.cancel === "confirmed") known.execution.stop(reason);
-      }),
-    answer: (ref, request, context) =>
-      call("answer", keyOf(ref), [ref, request], context, () =>
-        require(ref, "answer").answer(request, options.onAnswer ?? (() => {})),
-      ),
-    heartbeat: (ref, question, context) =>
-      call("heartbeat", keyOf(ref), [ref, question], context, () => require(ref, "heartbeat").beat(question)),
-    find: (request, context) =>
-      call("find", [request.key], [request], context, () => {
-        const known = control.byKey(request.key);
-        const seenSince = clock.now() - Math.max(backend.staleMs, options.findableAfterMs ?? 0);
-        if (known === undefined || known.vanished !== undefined || known.execution.acceptedAt > seenSince)
-          return undefined;
-        return known.execution.ref;
-      }),
-    watch: (request, context) =>
-      call("watch", [], [request], context, () => {
-        const subscription = events.subscribe(request);
-        subscriptions.add(subscription);
-        return subscription;
-      }),
-    receive: (request, context) =>
-      call("receive", [], [request], context, () => readWebhook(request.headers[signatureHeader], request.rawBody)),
-    readOutput: (ref, range, context) =>
-      call("readOutput", keyOf(ref), [ref, range], context, () => {
-        const { content } = require(ref, "readOutput");
-        if (content === undefined)
-          throw new BridgeError("not_found", `${ref} has no output to read`, { operation: "readOutput" });
-        const length = Math.min(range.length, options.outputChunkBytes ?? range.length);
-        return { bytes: content.slice(range.offset, range.offset + length), totalBytes: content.length };
-      }),
-    forget: (ref, context) =>
-      call("forget", keyOf(ref), [ref], context, () => {
-        const known = control.byId(readRef(ref) ?? "");
-        if (known !== undefined) control.forget(known);
-      }),
-    discover: async function* (filter, context) {
-      const names = Object.keys(options.scripts ?? {}).filter((name) => name.includes(filter ?? ""));
-      yield* await call("discover", [], [filter], context, () =>
-        names.map((name) => ({ name, target: { run: name } })),
-      );
-    },
-    check: (targets, context) =>
-      call("check", [], [targets], context, () =>
-        targets.map((target) => ({ level: "ok" as const, path: "run", message: `${target.run} can be run` })),
-      ),
+    ...readingVerbs(options, control, clock, traits, call),
+    ...writingVerbs(options, control, traits, call),
+    ...listeningVerbs(control, subscriptions, call),
   };
   for (const verb of options.without ?? []) delete verbs[verb];
 
@@ -246,31 +136,4 @@ const parseFakeTarget = (target: unknown): FakeTarget => {
   const { run, ...rest } = target as Record<string, unknown>;
   if (typeof run !== "string" || run === "") throw refuse("run", `: a name is needed, got ${JSON.stringify(run)}`);
   return { ...(JSON.parse(JSON.stringify(rest)) as Omit<FakeTarget, "run">), run };
-};
-
-/** The ID in a ref of either shape, or undefined for a foreign text. */
-const readRef = (ref: string): string | undefined => {
-  try {
-    const parsed: { run?: unknown; queued?: unknown } | null = JSON.parse(ref);
-    const id = parsed?.run ?? parsed?.queued;
-    return typeof id === "string" ? id : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-const readWebhook = (signature: string | undefined, rawBody: Uint8Array): readonly ExecutionUpdate[] => {
-  if (signature !== validSignature)
-    throw new BridgeError("denied", "the webhook's signature is wrong", { operation: "receive" });
-  try {
-    const body: { updates: readonly ExecutionUpdate[] } = JSON.parse(new TextDecoder().decode(rawBody));
-    return body.updates;
-  } catch (cause) {
-    throw new BridgeError("invalid_input", "the webhook's body is not JSON", { operation: "receive", cause });
-  }
-};
-
-const withoutDetail = (snapshot: ExecutionSnapshot): ExecutionSnapshot => {
-  const { questions: _questions, progress: _progress, children: _children, logTail: _logTail, ...rest } = snapshot;
-  return rest.status === "waiting" ? { ...rest, status: "running" } : rest;
 };

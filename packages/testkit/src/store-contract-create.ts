@@ -65,7 +65,7 @@ export const testCreate = ({ describe, it, store }: StoreSuite): void => {
       }
       bytes.fill(9);
       payload?.bytes.fill(9);
-      assert.deepEqual((await store().read(record.taskId))?.target, { queue: "video" });
+      assertSame((await store().read(record.taskId))?.target, { queue: "video" });
       const again = await store().readPayload(record.taskId, "input", { offset: 0, length: 3 });
       assert.deepEqual(again && [...again.bytes], [1, 2, 3]);
     });
@@ -76,7 +76,7 @@ export const testCreate = ({ describe, it, store }: StoreSuite): void => {
       for (const id of hostileIds) {
         assert.equal((await store().read(asTaskId(id)))?.message, id);
         const { records } = await store().list({ owner: asOwnerId(id) }, {}, undefined, 10);
-        assert.deepEqual(
+        assertSame(
           records.map((record) => record.taskId),
           [id],
         );
@@ -121,7 +121,7 @@ export const testCreate = ({ describe, it, store }: StoreSuite): void => {
       await store().remove(taskId);
       assert.equal(await store().read(taskId), undefined);
       assert.equal(await store().readPayload(taskId, "input", { offset: 0, length: 8 }), undefined);
-      assert.deepEqual((await store().list({ operator: true }, { includeExpired: true }, undefined, 10)).records, []);
+      assertSame((await store().list({ operator: true }, { includeExpired: true }, undefined, 10)).records, []);
     });
 
     it("does not bring old payloads back when the ID is created again", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { asOwnerId, type CreateOptions } from "@taskbridge/core/store";
-import { assertRejects, settleAll } from "./store-assert.ts";
+import { assertRejects, assertSame, settleAll } from "./store-assert.ts";
 import type { StoreSuite } from "./store-contract.ts";
 import { createSample, sampleRecord } from "./store-sample.ts";
 
@@ -35,7 +35,7 @@ export const testLimits = ({ describe, it, store }: StoreSuite): void => {
         "limit_exceeded",
       );
       assert.equal(error.data?.scope, "tool");
-      assert.deepEqual(error.data?.openTaskIds, [own.taskId]);
+      assertSame(error.data?.openTaskIds, [own.taskId]);
       await createSample(store(), { owner: alice, tool: "another" }, limit);
     });
 
@@ -44,7 +44,7 @@ export const testLimits = ({ describe, it, store }: StoreSuite): void => {
       await createSample(store(), { owner: alice }, limit);
       await createSample(store(), { owner: null }, limit);
       const error = await assertRejects(createSample(store(), { owner: null }, limit), "limit_exceeded");
-      assert.deepEqual([error.data?.scope, error.data?.openTaskIds], ["owner", []]);
+      assertSame([error.data?.scope, error.data?.openTaskIds], ["owner", []]);
     });
 
     it("answers a taken key rather than a full owner, so that a repeated call finds its task", async () => {

@@ -33,10 +33,10 @@ export const testList = ({ describe, it, store }: StoreSuite): void => {
         await createSample(store(), { owner: bob }),
         await createSample(store(), { owner: null }),
       ].map((record) => record.taskId);
-      assert.deepEqual(await listIds({ owner: alice }), [ofAlice]);
-      assert.deepEqual(await listIds({ owner: bob }), [ofBob]);
-      assert.deepEqual(await listIds({ owner: null }), [ofNobody]);
-      assert.deepEqual(await listIds({ owner: asOwnerId("null") }), []);
+      assertSame(await listIds({ owner: alice }), [ofAlice]);
+      assertSame(await listIds({ owner: bob }), [ofBob]);
+      assertSame(await listIds({ owner: null }), [ofNobody]);
+      assertSame(await listIds({ owner: asOwnerId("null") }), []);
       assert.deepEqual(new Set(await listIds(operator)), new Set([ofAlice, ofBob, ofNobody]));
     });
 
@@ -45,11 +45,11 @@ export const testList = ({ describe, it, store }: StoreSuite): void => {
       const plain = await createSample(store(), { createdAt: 1 });
       const other = await createSample(store(), { createdAt: 2, adapterId });
       const ended = await createSample(store(), { createdAt: 3, adapterId, tool: "render", slotHeld: false });
-      assert.deepEqual(await listIds(operator, { adapterId }), [ended.taskId, other.taskId]);
-      assert.deepEqual(await listIds(operator, { tool: "render" }), [ended.taskId]);
-      assert.deepEqual(await listIds(operator, { slotHeld: true }), [other.taskId, plain.taskId]);
-      assert.deepEqual(await listIds(operator, { slotHeld: false }), [ended.taskId]);
-      assert.deepEqual(await listIds({ owner: plain.owner }, { adapterId, tool: "transcode", slotHeld: true }), [
+      assertSame(await listIds(operator, { adapterId }), [ended.taskId, other.taskId]);
+      assertSame(await listIds(operator, { tool: "render" }), [ended.taskId]);
+      assertSame(await listIds(operator, { slotHeld: true }), [other.taskId, plain.taskId]);
+      assertSame(await listIds(operator, { slotHeld: false }), [ended.taskId]);
+      assertSame(await listIds({ owner: plain.owner }, { adapterId, tool: "transcode", slotHeld: true }), [
         other.taskId,
       ]);
     });
@@ -58,8 +58,8 @@ export const testList = ({ describe, it, store }: StoreSuite): void => {
       const live = await createSample(store(), { createdAt: 1 });
       const expired = await createSample(store(), { createdAt: 2 });
       await store().revise({ ...expired, expired: true }, 1);
-      assert.deepEqual(await listIds(operator), [live.taskId]);
-      assert.deepEqual(await listIds(operator, { includeExpired: true }), [expired.taskId, live.taskId]);
+      assertSame(await listIds(operator), [live.taskId]);
+      assertSame(await listIds(operator, { includeExpired: true }), [expired.taskId, live.taskId]);
     });
 
     it("pages without doubling or missing any while records come and go", async () => {

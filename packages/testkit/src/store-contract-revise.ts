@@ -101,8 +101,8 @@ export const testRevise = ({ describe, it, store, reopen }: StoreSuite): void =>
       );
       const ids = async (filter: object, scope: { owner: typeof owner }): Promise<TaskId[]> =>
         (await store().list(scope, filter, undefined, 10)).records.map((record) => record.taskId);
-      assert.deepEqual(await ids({ adapterId, tool: "other", slotHeld: false }, { owner }), [created.taskId]);
-      assert.deepEqual(await ids({}, { owner: asOwnerId("local") }), []);
+      assertSame(await ids({ adapterId, tool: "other", slotHeld: false }, { owner }), [created.taskId]);
+      assertSame(await ids({}, { owner: asOwnerId("local") }), []);
       assertSame([await store().due(10), await store().nextWakeAt()], [[], null]);
     });
   });

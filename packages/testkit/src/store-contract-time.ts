@@ -22,8 +22,8 @@ export const testTime = ({ describe, it, store, elapse }: StoreSuite): void => {
       for (const [message, wakeAt] of Object.entries(wakeTimes)) await createSample(store(), { message, wakeAt });
       const messages = async (limit: number): Promise<unknown[]> =>
         (await store().due(limit)).map((record) => record.message);
-      assert.deepEqual(await messages(10), ["early", "late", "exactly"]);
-      assert.deepEqual(await messages(2), ["early", "late"]);
+      assertSame(await messages(10), ["early", "late", "exactly"]);
+      assertSame(await messages(2), ["early", "late"]);
     });
 
     it("finds a record due once its time has come, and no more once it is put off", async () => {

@@ -1,0 +1,84 @@
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BridgeError } from "@taskbridge/core/store";
+import type Database from "better-sqlite3";
+import { openDatabase } from "./open-database.ts";
+import { isLocked, toError } from "./to-error.ts";
+
+export interface ConnectionOptions {
+  readonly path: string;
+  readonly lockTimeoutMs: number;
+  readonly maxBytes: number | undefined;
+}
+
+/** One open file. All work is synchronous inside; a lock that another process holds is waited for outside, between tries. */
+export interface Connection {
+  /** The statement for a text, compiled once. */
+  prepare(sql: string): Database.Statement<unknown[]>;
+  /** Runs work that only reads. */
+  read<Result>(operation: string, work: () => Result): Promise<Result>;
+  /**
+   * Runs work in one transaction that has the write lock from its start. `durable`: the disk has it when this resolves;
+   * else a crash of the machine may lose it, never half of it.
+   */
+  write<Result>(operation: string, durable: boolean, work: () => Result): Promise<Result>;
+  close(): void;
+}
+
+/** Longest pause between two tries to get a lock. */
+const longestPauseMs = 25;
+
+export const openConnection = async ({ path, lockTimeoutMs, maxBytes }: ConnectionOptions): Promise<Connection> => {
+  let closed = false;
+
+  const untilUnlocked = async <Result>(operation: string, work: () => Result): Promise<Result> => {
+    let startedAt: number | undefined;
+    for (let attempt = 0; ; attempt++) {
+      if (closed) throw new BridgeError("unavailable", `the SQLite store ${path} is closed`, { operation });
+      try {
+        return work();
+      } catch (error) {
+        startedAt ??= performance.now();
+        if (!isLocked(error) || performance.now() - startedAt >= lockTimeoutMs) throw toError(error, path, operation);
+      }
+      // Random, so that two processes do not keep meeting.
+      await sleep(Math.min(2 ** attempt, longestPauseMs) * (0.5 + Math.random()));
+    }
+  };
+
+  const db = await untilUnlocked("open", () => openDatabase(path, maxBytes));
+  const statements = new Map<string, Database.Statement<unknown[]>>();
+  let syncsFully = true;
+
+  /** A switch on one connection (microseconds, only when it changes) rather than a second connection with its own page cache. */
+  const setDurability = (durable: boolean): void => {
+    if (durable === syncsFully) return;
+    db.pragma(durable ? "synchronous = FULL" : "synchronous = NORMAL");
+    syncsFully = durable;
+  };
+
+  const inTransaction = db.transaction((work: () => unknown) => work());
+
+  return {
+    prepare: (sql) => {
+      let statement = statements.get(sql);
+      if (statement === undefined) {
+        statement = db.prepare<unknown[]>(sql);
+        statements.set(sql, statement);
+      }
+      return statement;
+    },
+    read: untilUnlocked,
+    write: <Result>(operation: string, durable: boolean, work: () => Result) =>
+      untilUnlocked(operation, () => {
+        setDurability(durable);
+        return inTransaction.immediate(work) as Result;
+      }),
+    close: () => {
+      if (closed) return;
+      closed = true;
+      // Closing the last connection copies the log into the file and deletes it.
+      db.close();
+    },
+  };
+};
