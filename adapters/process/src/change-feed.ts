@@ -1,0 +1,94 @@
+import { type FSWatcher, watch } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isKey } from "./execution-ref.ts";
+
+/** Looking by itself (milliseconds): where the system cannot watch, and where it can, in case an event was dropped. */
+const pollMs = 100;
+const safetyMs = 2000;
+
+/** News of jobs: the key of one whose files have changed. One watched folder, however many jobs and listeners there are. */
+export interface ChangeFeed {
+  /** Calls `listener` from now on until the result is called. */
+  listen(listener: (key: string) => void): () => void;
+  close(): void;
+}
+
+/** `folder`: the one that holds an empty file per running job, touched at each change and removed at the end. */
+export const changeFeed = (folder: string): ChangeFeed => {
+  const listeners = new Set<(key: string) => void>();
+  const seen = new Map<string, number>();
+  let watcher: FSWatcher | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const tell = (key: string): void => {
+    if (isKey(key)) for (const listener of [...listeners]) listener(key);
+  };
+  const look = async (): Promise<void> => {
+    const names = await readdir(folder);
+    const times = await Promise.all(
+      names.map((name) =>
+        stat(join(folder, name)).then(
+          (found) => found.mtimeMs,
+          () => -1,
+        ),
+      ),
+    );
+    for (const key of [...seen.keys()]) {
+      if (names.includes(key)) continue;
+      seen.delete(key);
+      tell(key);
+    }
+    names.forEach((name, index) => {
+      const time = times[index] as number;
+      if (seen.get(name) !== time) tell(name);
+      seen.set(name, time);
+    });
+  };
+  const lookLater = (): void => {
+    timer = setTimeout(
+      () => {
+        look()
+          .catch(() => {})
+          .finally(() => {
+            if (timer !== undefined) lookLater();
+          });
+      },
+      watcher === undefined ? pollMs : safetyMs,
+    );
+  };
+  const unwatch = (): void => {
+    watcher?.close();
+    watcher = undefined;
+  };
+  const open = (): void => {
+    try {
+      watcher = watch(folder, (_, name) => {
+        if (name !== null) tell(name);
+      });
+      // No room in the system's tables, or the folder is gone: polling goes on.
+      watcher.on("error", unwatch);
+    } catch {
+      watcher = undefined;
+    }
+    lookLater();
+  };
+  const close = (): void => {
+    listeners.clear();
+    seen.clear();
+    unwatch();
+    clearTimeout(timer);
+    timer = undefined;
+  };
+
+  return {
+    listen(listener) {
+      listeners.add(listener);
+      if (listeners.size === 1) open();
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) close();
+      };
+    },
+    close,
+  };
+};

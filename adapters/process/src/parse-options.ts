@@ -1,0 +1,48 @@
+import { isAbsolute, resolve } from "node:path";
+import { BridgeError } from "@taskbridge/core/adapter";
+
+export interface ProcessAdapterOptions {
+  /** Folder that the jobs are kept in, one folder each; made when it is missing. On a disk of this host. */
+  readonly directory: string;
+  /** Milliseconds between SIGTERM and SIGKILL when a job is cancelled. Default 5000. */
+  readonly graceMs?: number;
+  /** The most that is kept of a job's stdout, of its stderr and of its result (bytes each); a job whose output or result is longer fails. Default 1 GiB. */
+  readonly maxOutputBytes?: number;
+  /** What `directory` and a target's `cwd` are relative to, and where commands run by default. Default: the current working directory. */
+  readonly baseDirectory?: string;
+}
+
+export type ParsedOptions = Required<ProcessAdapterOptions>;
+
+const longestGraceMs = 24 * 60 * 60 * 1000;
+
+export const misconfigured = (path: string, problem: string): BridgeError =>
+  new BridgeError("misconfigured", `${path}: ${problem}`, { data: { path } });
+
+export const show = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 100);
+
+const parseWhole = (path: string, value: unknown, fallback: number, most: number): number => {
+  if (value === undefined) return fallback;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most) return value;
+  throw misconfigured(path, `must be a whole number from 0 to ${most}, got ${show(value)}`);
+};
+
+const parsePath = (path: string, value: unknown): string => {
+  if (typeof value === "string" && value !== "" && !value.includes("\0")) return value;
+  throw misconfigured(path, `must be a path, got ${show(value)}`);
+};
+
+const names = new Set(["directory", "graceMs", "maxOutputBytes", "baseDirectory"]);
+
+/** Checks what a program or a configuration file gave. Throws `misconfigured` with `data.path`. */
+export const parseOptions = (options: Readonly<Record<string, unknown>>): ParsedOptions => {
+  for (const name of Object.keys(options)) if (!names.has(name)) throw misconfigured(name, "unknown option");
+  const baseDirectory = parsePath("baseDirectory", options.baseDirectory ?? process.cwd());
+  if (!isAbsolute(baseDirectory)) throw misconfigured("baseDirectory", `must be absolute, got ${show(baseDirectory)}`);
+  return {
+    baseDirectory,
+    directory: resolve(baseDirectory, parsePath("directory", options.directory)),
+    graceMs: parseWhole("graceMs", options.graceMs, 5000, longestGraceMs),
+    maxOutputBytes: parseWhole("maxOutputBytes", options.maxOutputBytes, 1024 ** 3, Number.MAX_SAFE_INTEGER),
+  };
+};

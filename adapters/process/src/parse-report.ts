@@ -1,0 +1,86 @@
+import type { ExecutionFailure, ExecutionProgress, JsonObject } from "@taskbridge/core/adapter";
+
+const longestText = 4096;
+const longestName = 200;
+
+export interface Ask {
+  readonly key: string;
+  readonly message: string;
+  readonly schema?: JsonObject;
+  readonly url?: string;
+}
+
+/** What one report line says; one line may say several things. */
+export interface Report {
+  readonly progress?: ExecutionProgress;
+  readonly ask?: Ask;
+  readonly failure?: ExecutionFailure;
+  /** JSON text. */
+  readonly result?: string;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Loose =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isCount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
+
+const isName = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= longestName;
+
+const parseProgress = (value: unknown): ExecutionProgress | undefined => {
+  if (!isObject(value)) return undefined;
+  const { done, total, message } = value;
+  const progress = {
+    ...(isCount(done) ? { done } : {}),
+    ...(isCount(total) ? { total } : {}),
+    ...(typeof message === "string" ? { message: message.slice(0, longestText) } : {}),
+  };
+  return Object.keys(progress).length === 0 ? undefined : progress;
+};
+
+const parseAsk = (value: unknown): Ask | undefined => {
+  if (!isObject(value)) return undefined;
+  const { key, message, schema, url } = value;
+  if (!isName(key) || typeof message !== "string" || (schema !== undefined && !isObject(schema))) return undefined;
+  return {
+    key,
+    message: message.slice(0, longestText),
+    ...(schema === undefined ? {} : { schema: schema as JsonObject }),
+    ...(typeof url === "string" ? { url } : {}),
+  };
+};
+
+const parseFailure = (value: unknown): ExecutionFailure | undefined => {
+  if (!isObject(value) || (value.kind !== "job" && value.kind !== "protocol") || !isName(value.code ?? "-"))
+    return undefined;
+  if (typeof value.reason !== "string" || value.reason === "") return undefined;
+  return {
+    kind: value.kind,
+    reason: value.reason.slice(0, longestText),
+    ...(typeof value.code === "string" ? { code: value.code } : {}),
+    ...(typeof value.detail === "string" ? { detail: value.detail.slice(0, longestText) } : {}),
+  };
+};
+
+/** The JSON of a report line. Undefined when it holds nothing we know, so that the line is log. */
+export const parseReport = (json: string): Report | undefined => {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const progress = parseProgress(value.progress);
+  const ask = parseAsk(value.ask);
+  const failure = parseFailure(value.failure);
+  const report: Report = {
+    ...(progress === undefined ? {} : { progress }),
+    ...(ask === undefined ? {} : { ask }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(value.result === undefined ? {} : { result: JSON.stringify(value.result) }),
+  };
+  return Object.keys(report).length === 0 ? undefined : report;
+};

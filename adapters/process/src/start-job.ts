@@ -1,0 +1,210 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BridgeError, type CallContext, type StartRequest } from "@taskbridge/core/adapter";
+import type { ChangeFeed } from "./change-feed.ts";
+import { type JobStage, readStage } from "./inspect-job.ts";
+import { claimFolder, type JobSpec, jobFile, jobFolder, readRecord } from "./job-folder.ts";
+import type { ParsedOptions } from "./parse-options.ts";
+import type { ProcessTarget } from "./parse-target.ts";
+import { thisProcess } from "./process-identity.ts";
+import { readReturnReason, readRunClaim } from "./run-claim.ts";
+import { toError } from "./to-error.ts";
+
+/** Where this file is run from `src`, too. */
+const supervisorScript = fileURLToPath(new URL("../dist/supervisor.js", import.meta.url));
+const inherited = ["PATH", "HOME", "LANG", "TMPDIR"];
+const pollMs = 50;
+const mostLaunches = 3;
+/** Exit code of a supervisor that found the disk full. */
+const noRoom = 28;
+
+/** For tests of what a crash leaves behind: told where this process is, and where a supervisor is to die. */
+export interface StartHooks {
+  reached?(point: "claimed" | "launched"): void;
+  readonly supervisorDiesAt?: string;
+}
+
+export interface StartTools {
+  readonly options: ParsedOptions;
+  readonly feed: ChangeFeed;
+  readonly hooks: StartHooks;
+}
+
+const sha256 = (...parts: readonly string[]): string => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part).update("\0");
+  return hash.digest("hex");
+};
+
+const toEnv = (own: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> => {
+  const shared = inherited.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(shared), ...own };
+};
+
+/** JSON text on one line: a line break in it can only be white space, since strings escape theirs. */
+const toLine = (input: string): string => `${input.replace(/[\r\n]/g, " ")}\n`;
+
+const createSpec = async (
+  { key, target, input }: StartRequest<ProcessTarget>,
+  options: ParsedOptions,
+  now: number,
+): Promise<JobSpec> => ({
+  version: 1,
+  key,
+  hash: sha256(JSON.stringify(target), input),
+  command: target.command,
+  cwd: resolve(options.baseDirectory, target.cwd ?? "."),
+  env: toEnv(target.env),
+  graceMs: options.graceMs,
+  maxOutputBytes: options.maxOutputBytes,
+  createdAt: now,
+  createdBy: await thisProcess(),
+});
+
+/** Takes the key, or agrees that an earlier start of the same work did. */
+const claimKey = async (folder: string, spec: JobSpec, input: string): Promise<void> => {
+  const known = await readRecord<JobSpec>(join(folder, jobFile.spec));
+  if (known === undefined) {
+    const files = { [jobFile.spec]: JSON.stringify(spec), [jobFile.input]: toLine(input) };
+    return (await claimFolder(folder, files)) ? undefined : claimKey(folder, spec, input);
+  }
+  if (known.hash === spec.hash) return;
+  throw new BridgeError("conflict", `the key ${spec.key} has already started something else`, { operation: "start" });
+};
+
+interface Launch {
+  /** Set once the supervisor has ended, or could not be spawned. */
+  exit?: { readonly code: number | null; readonly problem?: string };
+}
+
+const launch = (folder: string, hooks: StartHooks, onExit: () => void): Launch => {
+  const log = openSync(join(folder, jobFile.supervisorLog), "a", 0o600);
+  const launched: Launch = {};
+  try {
+    const point = hooks.supervisorDiesAt === undefined ? [] : [hooks.supervisorDiesAt];
+    const child = spawn(process.execPath, [supervisorScript, folder, ...point], {
+      cwd: "/",
+      // Nothing of the server's: its NODE_OPTIONS, for one, may open a debugger's port.
+      env: {},
+      detached: true,
+      stdio: ["ignore", log, log],
+    });
+    child.unref();
+    child.once("exit", (code) => {
+      launched.exit = { code };
+      onExit();
+    });
+    child.once("error", (error) => {
+      launched.exit = { code: 1, problem: error.message };
+      onExit();
+    });
+    return launched;
+  } finally {
+    closeSync(log);
+  }
+};
+
+/** A pause that ends early when the job changes. */
+const jobAlarm = (feed: ChangeFeed, key: string, signal: AbortSignal) => {
+  let ring = (): void => {};
+  const onAbort = (): void => ring();
+  const silence = feed.listen((changed) => {
+    if (changed === key) ring();
+  });
+  signal.addEventListener("abort", onAbort);
+  return {
+    ring: (): void => ring(),
+    wait: (ms: number): Promise<void> =>
+      new Promise((done) => {
+        const timer = setTimeout(done, ms);
+        ring = () => {
+          clearTimeout(timer);
+          done();
+        };
+      }),
+    close(): void {
+      silence();
+      signal.removeEventListener("abort", onAbort);
+    },
+  };
+};
+
+const isSettled = (stage: JobStage): boolean =>
+  stage.kind === "running" ? stage.state !== undefined : stage.kind !== "unrun" && stage.kind !== "missing";
+
+const isTaken = (stage: JobStage): boolean =>
+  stage.kind === "running" || (stage.kind === "unrun" && stage.claimed && stage.busy);
+
+const notBegun = async (folder: string, { code, problem }: NonNullable<Launch["exit"]>): Promise<BridgeError> => {
+  const claim = await readRunClaim(folder);
+  const returned = claim === undefined ? undefined : await readReturnReason(claim);
+  const log = await readFile(join(folder, jobFile.supervisorLog), "utf8").catch(() => "");
+  const said = log.trim().split("\n").at(0) || `its supervisor ended with ${code}`;
+  const why = code === noRoom ? "no space left on the disk" : (problem ?? returned ?? said);
+  return new BridgeError("unavailable", `nothing was run: ${why} (${folder})`, { operation: "start", notSent: true });
+};
+
+/** Sees to it that one supervisor takes the job, and waits until it has spawned the command or refused to. */
+const superviseUntilSettled = async (
+  folder: string,
+  key: string,
+  tools: StartTools,
+  signal: AbortSignal,
+): Promise<JobStage> => {
+  const alarm = jobAlarm(tools.feed, key, signal);
+  let launched: Launch | undefined;
+  try {
+    for (let launches = 0; ; ) {
+      // Taken before the look: what a supervisor did is on the disk before it is seen to end.
+      const exit = launched?.exit;
+      const stage = await readStage(folder);
+      if (isSettled(stage)) return stage;
+      if (signal.aborted || stage.kind === "missing") {
+        const problem = signal.aborted
+          ? "given up while the job was being started"
+          : "the job was removed while it was being started";
+        throw new BridgeError("outcome_unknown", `${problem} (${folder})`, { operation: "start" });
+      }
+      if (!isTaken(stage) && (launched === undefined || exit !== undefined)) {
+        if (exit !== undefined && (exit.code !== null || launches === mostLaunches)) throw await notBegun(folder, exit);
+        launched = launch(folder, tools.hooks, alarm.ring);
+        launches++;
+        tools.hooks.reached?.("launched");
+      }
+      await alarm.wait(pollMs);
+    }
+  } finally {
+    alarm.close();
+  }
+};
+
+/** Starts a job, or finds the one that was started under this key. Rejects with the refusal of a command that cannot be run. */
+export const startJob = async (
+  request: StartRequest<ProcessTarget>,
+  tools: StartTools,
+  context: CallContext,
+): Promise<JobStage> => {
+  const folder = jobFolder(tools.options.directory, request.key);
+  const spec = await createSpec(request, tools.options, context.now());
+  try {
+    await claimKey(folder, spec, request.input);
+  } catch (error) {
+    throw toError(error, "start", { notSent: true });
+  }
+  tools.hooks.reached?.("claimed");
+  const stage = await superviseUntilSettled(folder, request.key, tools, context.signal);
+  const refusal = stage.kind === "ended" ? stage.end.refusal : undefined;
+  if (refusal === undefined) return stage;
+  throw new BridgeError(refusal.code, refusal.message, {
+    operation: "start",
+    notSent: true,
+    data: { path: refusal.path },
+  });
+};

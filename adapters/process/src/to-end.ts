@@ -1,0 +1,46 @@
+import type { ExecutionFailure } from "@taskbridge/core/adapter";
+import type { JobEnd } from "./job-folder.ts";
+
+const longestReason = 300;
+
+/** Everything that decides how a job ended. */
+export interface EndFacts {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Why it was stopped, when a stop was sent before it ended by itself. */
+  readonly stopped: string | undefined;
+  /** What the job itself reported as its failure. */
+  readonly reported: ExecutionFailure | undefined;
+  readonly stderrTail: string;
+  readonly output: NonNullable<JobEnd["output"]>;
+  /** Why the output is not all there. */
+  readonly missing: string | undefined;
+}
+
+const lastLine = (text: string): string | undefined => text.trimEnd().split("\n").at(-1)?.trim() || undefined;
+
+const exitFailure = ({ exitCode, signal, stderrTail }: EndFacts): ExecutionFailure => {
+  const how = signal === null ? `exit code ${exitCode}` : `killed by ${signal}`;
+  const line = lastLine(stderrTail);
+  return {
+    kind: "job",
+    reason: (line === undefined ? how : `${how}: ${line}`).slice(0, longestReason),
+    code: signal ?? String(exitCode),
+    ...(line === undefined ? {} : { detail: stderrTail }),
+  };
+};
+
+/** How a command that has ended counts. */
+export const toEnd = (facts: EndFacts): Pick<JobEnd, "status" | "failure" | "output"> => {
+  if (facts.stopped !== undefined) {
+    return {
+      status: "cancelled",
+      failure: { kind: "job", reason: `cancelled: ${facts.stopped}`.slice(0, longestReason) },
+    };
+  }
+  if (facts.reported !== undefined) return { status: "failed", failure: facts.reported };
+  if (facts.exitCode !== 0) return { status: "failed", failure: exitFailure(facts) };
+  if (facts.missing !== undefined)
+    return { status: "failed", failure: { kind: "protocol", reason: facts.missing, code: "output_lost" } };
+  return { status: "succeeded", output: facts.output };
+};
