@@ -1,4 +1,11 @@
-export { BridgeError, type BridgeErrorCode, type BridgeErrorDetails, isBridgeError, retryability, toBridgeError } from "./contract/bridge-error.ts";
+export {
+  BridgeError,
+  type BridgeErrorCode,
+  type BridgeErrorDetails,
+  isBridgeError,
+  retryability,
+  toBridgeError,
+} from "./contract/bridge-error.ts";
 export {
   type ExecutionChild,
   type ExecutionFailure,

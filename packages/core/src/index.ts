@@ -1,4 +1,10 @@
-export { BridgeError, type BridgeErrorCode, isBridgeError, retryability, toBridgeError } from "./contract/bridge-error.ts";
+export {
+  BridgeError,
+  type BridgeErrorCode,
+  isBridgeError,
+  retryability,
+  toBridgeError,
+} from "./contract/bridge-error.ts";
 export { type Clock, systemClock } from "./contract/clock.ts";
 export type { ExecutionProgress, ExecutionStatus } from "./contract/execution-snapshot.ts";
 export { type AdapterId, asAdapterId, asOwnerId, asTaskId, type OwnerId, type TaskId } from "./contract/identity.ts";
@@ -6,6 +12,7 @@ export type { JsonObject, JsonValue } from "./contract/json-value.ts";
 export type { TaskQuestion, TaskRecord, TaskState } from "./contract/task-record.ts";
 export type { ListFilter } from "./contract/task-store.ts";
 export type { AuditEvent, AuditKind, AuditSink } from "./engine/audit.ts";
+export { createTaskEngine, type TaskEngineOptions } from "./engine/create-task-engine.ts";
 export { defaultLimits, type Limits } from "./engine/limits.ts";
 export { type Access, localOwner } from "./engine/ownership.ts";
 export type { GivenAnswer, Prepare, PrepareOutcome, PrepareQuestion } from "./engine/prepare-call.ts";
@@ -18,4 +25,9 @@ export type {
   TaskView,
   WaitOptions,
 } from "./engine/task-engine.ts";
-export { defaultTaskPolicy, type ResolvedTool, type TaskPolicy, type ToolDefinition } from "./engine/tool-definition.ts";
+export {
+  defaultTaskPolicy,
+  type ResolvedTool,
+  type TaskPolicy,
+  type ToolDefinition,
+} from "./engine/tool-definition.ts";

@@ -47,7 +47,10 @@ const lookUpInTime = async (
   } catch (error) {
     const known = toBridgeError(error, { operation: "inspect" });
     if (isBridgeError(error) && (known.code === "unavailable" || known.code === "throttled")) {
-      return { unavailable: known.message, ...(known.retryAfterMs === undefined ? {} : { retryAfterMs: known.retryAfterMs }) };
+      return {
+        unavailable: known.message,
+        ...(known.retryAfterMs === undefined ? {} : { retryAfterMs: known.retryAfterMs }),
+      };
     }
     return { error: known };
   } finally {

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "./json-value.ts";
 /** The state of a task. The same words as an execution's, and like them no wire's; a task that has ended stays so. */
 export type TaskState = ExecutionStatus;
 
-/** A question as it is kept in a record. Its secret is the payload `secret:<key>`. */
+/** A question as it is kept in a record. */
 export interface TaskQuestion {
   /** What clients see: minted by the engine, never used twice in a task. */
   readonly key: string;
@@ -14,7 +14,8 @@ export interface TaskQuestion {
   readonly message: string;
   readonly schema?: JsonObject;
   readonly url?: string;
-  readonly hasSecret: boolean;
+  /** Present when it has a secret: that is the payload `secret:<secretKey>`, kept under the key it was first asked with. */
+  readonly secretKey?: string;
   /**
    * `open`: clients may answer. `answered`: the answer waits in the outbox. `closed`: delivered, withdrawn or asked
    * anew. `undelivered`: the backend refused the answer; if it still asks, the question is asked again.
@@ -126,8 +127,14 @@ export interface TaskRecord {
   readonly effects: readonly Effect[];
   /** Counter from which question keys and effect IDs are minted. */
   readonly minted: number;
-  /** `latched`: the task became `cancelled` at once, as some wires demand, while the backend is still being told. */
-  readonly cancel?: { readonly requestedAt: number; readonly reason: string; readonly latched: boolean };
+  /** That a caller asked for a stop. `latched`: the task became `cancelled` at once, as some wires demand, while the backend is still being told. */
+  readonly cancel?: {
+    readonly requestedAt: number;
+    readonly reason: string;
+    readonly latched: boolean;
+    /** When the backend confirmed that it was told. */
+    readonly deliveredAt?: number;
+  };
   /** With `succeeded`: what the payload `output` holds. */
   readonly output?: { readonly mediaType: OutputMediaType; readonly bytes: number };
   /** With `failed`. */

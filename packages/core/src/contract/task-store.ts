@@ -99,7 +99,10 @@ export interface TaskStore {
   due(limit: number): Promise<readonly TaskRecord[]>;
   /** The earliest `wakeAt` of all. */
   nextWakeAt(): Promise<number | null>;
-  findByExecution(adapterId: AdapterId, by: { readonly ref: ExecutionRef } | { readonly key: StartKey }): Promise<TaskRecord | undefined>;
+  findByExecution(
+    adapterId: AdapterId,
+    by: { readonly ref: ExecutionRef } | { readonly key: StartKey },
+  ): Promise<TaskRecord | undefined>;
   /** Writes bytes at an offset of a payload, which grows; a write at offset 0 replaces it. Repeating a write is harmless. `not_found` without the record. */
   putPayload(taskId: TaskId, name: PayloadName, offset: number, bytes: Uint8Array): Promise<void>;
   /** Undefined when there is no such payload. */

@@ -226,7 +226,10 @@ export interface WorkflowAdapter<Target = unknown> {
 }
 
 /** The factory that an adapter package exports for configuration files. Throws `misconfigured` with `data.path`. */
-export type CreateAdapter = (options: Readonly<Record<string, unknown>>, environment: AdapterEnvironment) => WorkflowAdapter;
+export type CreateAdapter = (
+  options: Readonly<Record<string, unknown>>,
+  environment: AdapterEnvironment,
+) => WorkflowAdapter;
 
 /** What a configuration file knows that an adapter may need. */
 export interface AdapterEnvironment {

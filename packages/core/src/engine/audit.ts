@@ -23,6 +23,7 @@ export type AuditKind =
   | "answer_rejected"
   | "unmatched_update"
   | "execution_missing"
+  | "adapter_log"
   | "adapter_suspect"
   | "adapter_unavailable"
   | "watch_ended"
@@ -46,7 +47,9 @@ export interface AuditEvent {
 export type AuditSink = (event: AuditEvent) => void;
 
 /** The members of an event that say which task it is about. */
-export const aboutTask = (record: TaskRecord): Pick<AuditEvent, "taskId" | "owner" | "tool" | "adapterId" | "execution"> => ({
+export const aboutTask = (
+  record: TaskRecord,
+): Pick<AuditEvent, "taskId" | "owner" | "tool" | "adapterId" | "execution"> => ({
   taskId: record.taskId,
   owner: record.owner,
   tool: record.tool,

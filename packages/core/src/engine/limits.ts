@@ -20,6 +20,8 @@ export interface Limits {
   readonly readWaitMs: number;
   /** One call to a backend is given up after this long (milliseconds). */
   readonly callTimeoutMs: number;
+  /** What is being sent when the server closes gets this long (milliseconds) to finish. */
+  readonly closeGraceMs: number;
 }
 
 export const defaultLimits: Limits = {
@@ -33,4 +35,5 @@ export const defaultLimits: Limits = {
   sweepIntervalMs: 60_000,
   readWaitMs: 2_000,
   callTimeoutMs: 30_000,
+  closeGraceMs: 5_000,
 };

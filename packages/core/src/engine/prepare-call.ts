@@ -25,4 +25,7 @@ export type PrepareOutcome =
  * Decides before a task exists what more must be known. Called anew with each round, with all answers so far, possibly
  * by another process: it must depend on nothing but its arguments.
  */
-export type Prepare = (input: JsonObject, answers: Readonly<Record<string, GivenAnswer>>) => PrepareOutcome | Promise<PrepareOutcome>;
+export type Prepare = (
+  input: JsonObject,
+  answers: Readonly<Record<string, GivenAnswer>>,
+) => PrepareOutcome | Promise<PrepareOutcome>;

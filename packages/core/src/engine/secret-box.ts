@@ -12,14 +12,16 @@ export interface SecretBox {
 export const plainBox: SecretBox = {
   seal: (secret) => Buffer.concat([Buffer.of(0), Buffer.from(secret, "utf8")]),
   open: (sealed) => {
-    if (sealed[0] !== 0) throw new BridgeError("misconfigured", "a stored secret is encrypted, but no encryption key is configured");
+    if (sealed[0] !== 0)
+      throw new BridgeError("misconfigured", "a stored secret is encrypted, but no encryption key is configured");
     return Buffer.from(sealed.subarray(1)).toString("utf8");
   },
 };
 
 /** AES-256-GCM. `key`: 32 bytes. Still opens what was stored before there was a key. */
 export const encryptedBox = (key: Uint8Array, random: RandomBytes): SecretBox => {
-  if (key.length !== 32) throw new BridgeError("misconfigured", `encryptionKey: 32 bytes are needed, got ${key.length}`);
+  if (key.length !== 32)
+    throw new BridgeError("misconfigured", `encryptionKey: 32 bytes are needed, got ${key.length}`);
   return {
     seal: (secret) => {
       const nonce = random(12);

@@ -90,7 +90,12 @@ export interface TaskEngine {
    * Calls `listener` with each new state, beginning with the present one, until `stop` or after the end. States may be
    * skipped, never reordered. `gone` is called when the task expires or is removed.
    */
-  followTask(taskId: unknown, access: Access, listener: (view: TaskView) => void, gone?: () => void): Promise<{ stop(): void }>;
+  followTask(
+    taskId: unknown,
+    access: Access,
+    listener: (view: TaskView) => void,
+    gone?: () => void,
+  ): Promise<{ stop(): void }>;
   /**
    * Takes answers to open questions. All or nothing: content that does not fit its question's schema is
    * `invalid_input` with `data.path`, and every key stays open.
@@ -100,13 +105,26 @@ export interface TaskEngine {
    * Asks the backend to stop. `latch`: the task is `cancelled` before this resolves, as some wires demand; otherwise it
    * ends as the backend ends. Of an ended task: no effect. Idempotent.
    */
-  cancelTask(taskId: unknown, access: Access, options: { readonly reason: string; readonly latch: boolean }): Promise<TaskView>;
+  cancelTask(
+    taskId: unknown,
+    access: Access,
+    options: { readonly reason: string; readonly latch: boolean },
+  ): Promise<TaskView>;
   /** Newest first. A server without owners cannot list: `unsupported`. */
-  listTasks(access: Access, filter: ListFilter, cursor: string | undefined, limit: number): Promise<{ readonly tasks: readonly TaskView[]; readonly cursor?: string }>;
+  listTasks(
+    access: Access,
+    filter: ListFilter,
+    cursor: string | undefined,
+    limit: number,
+  ): Promise<{ readonly tasks: readonly TaskView[]; readonly cursor?: string }>;
   /** Removes a task and its result at once; a running one is stopped first. */
   deleteTask(taskId: unknown, access: Access): Promise<void>;
   /** Part of the output of a task that has succeeded. `unsupported` before the end, `invalid_input` for a range beyond it. */
-  readOutput(taskId: unknown, access: Access, range: { readonly offset: number; readonly length: number }): Promise<OutputPart>;
+  readOutput(
+    taskId: unknown,
+    access: Access,
+    range: { readonly offset: number; readonly length: number },
+  ): Promise<OutputPart>;
   /** Hands a webhook call to an adapter. */
   receive(adapterId: string, request: ReceiveRequest): Promise<void>;
   /** For operators: no owner is checked. */
@@ -114,4 +132,3 @@ export interface TaskEngine {
   /** Resolves when nothing is being sent or written any more by this process. Adapters and store stay open. */
   close(): Promise<void>;
 }
-

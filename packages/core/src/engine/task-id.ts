@@ -24,4 +24,5 @@ export const parseTaskId = (value: unknown): TaskId => {
 /** The answer for an unknown, foreign, malformed or purged ID: always the same. */
 export const taskNotFound = (): BridgeError => new BridgeError("not_found", "Task not found");
 
-export const taskExpired = (): BridgeError => new BridgeError("not_found", "Task has expired", { data: { expired: true } });
+export const taskExpired = (): BridgeError =>
+  new BridgeError("not_found", "Task has expired", { data: { expired: true } });

@@ -63,17 +63,32 @@ export interface ResolvedTool extends ToolDefinition {
 /** Fills in the defaults. Throws `misconfigured` with `data.path` for a policy that cannot be kept. */
 export const resolveTool = (definition: ToolDefinition, path: string): ResolvedTool => {
   const task = { ...defaultTaskPolicy, ...definition.task };
-  for (const [member, least] of [["retentionMs", 0], ["pollIntervalMs", 1], ["ackMs", 0], ["startDeadlineMs", 1], ["dedupeWindowMs", 0]] as const) {
+  for (const [member, least] of [
+    ["retentionMs", 0],
+    ["pollIntervalMs", 1],
+    ["ackMs", 0],
+    ["startDeadlineMs", 1],
+    ["dedupeWindowMs", 0],
+  ] as const) {
     requireNumber(task[member], least, `${path}.task.${member}`);
   }
   for (const member of ["maxRunMs", "questionTimeoutMs", "maxConcurrent"] as const) {
     if (task[member] !== null) requireNumber(task[member], 1, `${path}.task.${member}`);
   }
-  return { ...definition, adapter: definition.adapter as AdapterId, input: definition.input ?? { type: "object" }, task };
+  return {
+    ...definition,
+    adapter: definition.adapter as AdapterId,
+    input: definition.input ?? { type: "object" },
+    task,
+  };
 };
 
 const requireNumber = (value: number, least: number, path: string): void => {
   if (!Number.isSafeInteger(value) || value < least) {
-    throw new BridgeError("misconfigured", `${path}: a whole number of at least ${least} is needed, got ${JSON.stringify(value)}`, { data: { path } });
+    throw new BridgeError(
+      "misconfigured",
+      `${path}: a whole number of at least ${least} is needed, got ${JSON.stringify(value)}`,
+      { data: { path } },
+    );
   }
 };

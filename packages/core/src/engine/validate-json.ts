@@ -1,4 +1,4 @@
-import { type Options, type ValidateFunction, Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type Options, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { BridgeError } from "../contract/bridge-error.ts";
 import type { JsonObject } from "../contract/json-value.ts";
@@ -6,7 +6,13 @@ import type { JsonObject } from "../contract/json-value.ts";
 /** Checks a value and gives the first fault as `path: what is wrong`, or undefined. */
 export type JsonCheck = (value: unknown) => string | undefined;
 
-const options: Options = { strict: false, allErrors: false, allowUnionTypes: true, validateFormats: true, logger: false };
+const options: Options = {
+  strict: false,
+  allErrors: false,
+  allowUnionTypes: true,
+  validateFormats: true,
+  logger: false,
+};
 
 /**
  * Compiles JSON Schemas (2020-12, MCP's default dialect), each once. Schemas of questions come from jobs, so the memory
@@ -33,15 +39,18 @@ const compileCheck = (schema: JsonObject, path: string): JsonCheck => {
     addFormats.default(ajv);
     validate = ajv.compile(schema);
   } catch (error) {
-    throw new BridgeError("misconfigured", `${path}: not a usable JSON Schema: ${(error as Error).message}`, { data: { path }, cause: error });
+    throw new BridgeError("misconfigured", `${path}: not a usable JSON Schema: ${(error as Error).message}`, {
+      data: { path },
+      cause: error,
+    });
   }
   return (value) => {
     if (validate(value)) return undefined;
     const fault = validate.errors?.[0];
     if (fault === undefined) return "not valid";
     const where = fault.instancePath.slice(1).replaceAll("/", ".");
-    const extra = fault.keyword === "additionalProperties" ? ` (${String(fault.params["additionalProperty"])})` : "";
-    const allowed = fault.keyword === "enum" ? ` ${JSON.stringify(fault.params["allowedValues"])}` : "";
+    const extra = fault.keyword === "additionalProperties" ? ` (${String(fault.params.additionalProperty)})` : "";
+    const allowed = fault.keyword === "enum" ? ` ${JSON.stringify(fault.params.allowedValues)}` : "";
     return `${where === "" ? "" : `${where}: `}${fault.message ?? fault.keyword}${extra}${allowed}`;
   };
 };

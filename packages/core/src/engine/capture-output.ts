@@ -1,0 +1,99 @@
+import { BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
+import type { Effect, TaskRecord } from "../contract/task-record.ts";
+import { applyTransition } from "./apply-transition.ts";
+import { callAdapter } from "./call-adapter.ts";
+import { backOffMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { reviseTask } from "./revise-task.ts";
+import { endTask, failTask } from "./transitions.ts";
+
+type CaptureEffect = Extract<Effect, { kind: "capture" }>;
+
+/** Bytes fetched and stored at once: small enough that no single step holds up the event loop. */
+const chunkBytes = 262_144;
+
+/** Copies an output too large for a snapshot from the backend into the store, then ends the task. */
+export const captureOutput = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: CaptureEffect,
+): Promise<void> => {
+  try {
+    const bytes = await copyOutput(engine, record, effect);
+    if (bytes === undefined) {
+      return await failCapture(
+        engine,
+        record,
+        effect,
+        `the result is larger than the ${engine.limits.maxResultBytes} bytes allowed here`,
+      );
+    }
+    await applyTransition(engine, record.taskId, (current) => {
+      if (!current.effects.some((entry) => entry.id === effect.id)) return undefined;
+      return endTask(
+        withoutEffect(current, effect.id),
+        { state: "succeeded", output: { mediaType: effect.mediaType, bytes }, slotHeld: false },
+        engine.store.now(),
+      );
+    });
+  } catch (error) {
+    if (engine.closing.aborted) return;
+    const known = toBridgeError(error);
+    if (retryability[known.code] === "never" || effect.attempts >= maxEffectAttempts) {
+      return await failCapture(engine, record, effect, `the result could not be fetched: ${known.message}`);
+    }
+    const waitMs = backOffMs(effect.attempts, 0.5, known.retryAfterMs);
+    await reviseTask(engine, record.taskId, (current) => ({
+      record: withEffectDelayed(current, effect.id, engine.store.now() + waitMs, known.message),
+    }));
+  }
+};
+
+const failCapture = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: CaptureEffect,
+  text: string,
+): Promise<void> => {
+  await applyTransition(engine, record.taskId, (current) =>
+    failTask(withoutEffect(current, effect.id), "result_unavailable", text, engine.store.now()),
+  );
+};
+
+/** The number of bytes copied; undefined when there are more than are allowed. */
+const copyOutput = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: CaptureEffect,
+): Promise<number | undefined> => {
+  const ref = record.ref;
+  let offset = 0;
+  let claimedAt = engine.store.now();
+  for (;;) {
+    const chunk = await callAdapter(engine, {
+      adapterId: record.adapterId,
+      operation: "readOutput",
+      timeoutMs: engine.limits.callTimeoutMs,
+      onTimeout: "unavailable",
+      record,
+      run: async (adapter, context) =>
+        ref === undefined ? undefined : adapter.readOutput?.(ref, { offset, length: chunkBytes }, context),
+    });
+    if (chunk === undefined)
+      throw new BridgeError("unsupported", "this adapter announces a large output but cannot read it");
+    if (chunk.totalBytes > engine.limits.maxResultBytes || offset + chunk.bytes.length > engine.limits.maxResultBytes)
+      return undefined;
+    await engine.store.putPayload(record.taskId, "output", offset, chunk.bytes);
+    offset += chunk.bytes.length;
+    if (offset >= chunk.totalBytes) return offset;
+    if (chunk.bytes.length === 0)
+      throw new BridgeError("bad_response", `the output ends after ${offset} of ${chunk.totalBytes} bytes`);
+    if (engine.store.now() - claimedAt > engine.limits.callTimeoutMs / 2) {
+      claimedAt = engine.store.now();
+      await reviseTask(engine, record.taskId, (current) => ({
+        record: withEffectDelayed(current, effect.id, claimedAt + claimMs(engine.limits.callTimeoutMs)),
+        durable: false,
+      }));
+    }
+  }
+};

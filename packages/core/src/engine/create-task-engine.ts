@@ -1,0 +1,201 @@
+import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
+import { type Clock, systemClock } from "../contract/clock.ts";
+import type { AdapterId } from "../contract/identity.ts";
+import type { TaskStore } from "../contract/task-store.ts";
+import type { WorkflowAdapter } from "../contract/workflow-adapter.ts";
+import { answerTask } from "./answer-task.ts";
+import type { AuditSink } from "./audit.ts";
+import { callAdapter } from "./call-adapter.ts";
+import { cancelTask } from "./cancel-task.ts";
+import { createTask, requireInput, requireTool } from "./create-task.ts";
+import { deleteTask } from "./delete-task.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { inspectScheduler } from "./inspect-scheduler.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
+import { listTasks } from "./list-tasks.ts";
+import { followTask, readFresh, readOutput, toView, waitForTask } from "./read-task.ts";
+import { encryptedBox, plainBox } from "./secret-box.ts";
+import { serviceLoop } from "./service-loop.ts";
+import { sweeper } from "./sweep.ts";
+import type { TaskEngine } from "./task-engine.ts";
+import { taskHub } from "./task-hub.ts";
+import { parseTaskId, type RandomBytes, systemRandomBytes, taskNotFound } from "./task-id.ts";
+import { type ResolvedTool, resolveTool, type ToolDefinition } from "./tool-definition.ts";
+import { jsonChecks } from "./validate-json.ts";
+import { adapterWatcher, takeUpdates } from "./watch-adapters.ts";
+
+/** What an engine is made of. */
+export interface TaskEngineOptions {
+  readonly store: TaskStore;
+  /** By the names that tools use for them. */
+  readonly adapters: Readonly<Record<string, WorkflowAdapter>>;
+  readonly tools: readonly ToolDefinition[];
+  readonly limits?: Partial<Limits>;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  /** Default: the system's secure source. */
+  readonly randomBytes?: RandomBytes;
+  /** Takes structured events; default: none are kept. */
+  readonly audit?: AuditSink;
+  /** 32 bytes; questions' secrets are stored encrypted with it. Default: stored as they are. */
+  readonly encryptionKey?: Uint8Array;
+}
+
+/** Puts an engine together. Throws `misconfigured` with `data.path` for tools that cannot work; touches no backend. */
+export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
+  const closing = new AbortController();
+  const work = new Set<Promise<unknown>>();
+  const audit = options.audit ?? (() => {});
+  const random = options.randomBytes ?? systemRandomBytes;
+  const adapters = new Map(Object.entries(options.adapters) as [AdapterId, WorkflowAdapter][]);
+  for (const [name, adapter] of adapters) requireUsable(name, adapter, options.store);
+  const check = jsonChecks();
+  const background = (promise: Promise<unknown>): void => {
+    const watched = promise
+      .catch((error: unknown) => engine.audit({ kind: "internal_error", message: toBridgeError(error).message }))
+      .finally(() => work.delete(watched));
+    work.add(watched);
+  };
+  const engine: EngineContext = {
+    store: options.store,
+    clock: options.clock ?? systemClock,
+    random,
+    adapters,
+    tools: resolveTools(options.tools, adapters, check),
+    limits: { ...defaultLimits, ...options.limits },
+    secrets: options.encryptionKey === undefined ? plainBox : encryptedBox(options.encryptionKey, random),
+    hub: taskHub(),
+    check,
+    closing: closing.signal,
+    lookSoon: (record) => background(scheduler.lookNow(record)),
+    lookNow: (record) => scheduler.lookNow(record),
+    audit: (event) => audit({ ...event, at: options.store.now() }),
+    background,
+  };
+  const scheduler = inspectScheduler(engine);
+  const services = [serviceLoop(engine), sweeper(engine, scheduler), adapterWatcher(engine)];
+  const stopHearing = options.store.watch?.((taskId) => engine.hub.publish(taskId, undefined)) ?? (() => {});
+
+  return {
+    tools: engine.tools,
+    limits: engine.limits,
+    open: async () => {
+      for (const service of services) service.start();
+    },
+    createTask: async (request) => toView(engine, scheduler, await createTask(engine, request)),
+    prepareCall: async (name, input, answers) => {
+      const tool = requireTool(engine, name);
+      const checked = requireInput(engine, tool, input);
+      return tool.prepare === undefined ? { input: checked } : tool.prepare(checked, answers);
+    },
+    readTask: async (id, access) =>
+      toView(engine, scheduler, await readFresh(engine, scheduler, parseTaskId(id), access)),
+    waitForTask: async (id, access, wait) =>
+      toView(engine, scheduler, await waitForTask(engine, scheduler, id, access, wait)),
+    followTask: (id, access, listener, gone = () => {}) => followTask(engine, scheduler, id, access, listener, gone),
+    answerTask: (id, access, answers) => answerTask(engine, id, access, answers),
+    cancelTask: async (id, access, cancel) => toView(engine, scheduler, await cancelTask(engine, id, access, cancel)),
+    listTasks: async (access, filter, cursor, limit) => {
+      const page = await listTasks(engine, access, filter, cursor, limit);
+      const tasks = page.records.map((record) => ({ record, pollIntervalMs: scheduler.intervalOf(record) }));
+      return { tasks, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+    },
+    deleteTask: (id, access) => deleteTask(engine, id, access),
+    readOutput: (id, access, range) => readOutput(engine, id, access, range),
+    receive: async (name, request) => {
+      const adapterId = name as AdapterId;
+      const updates = await callAdapter(engine, {
+        adapterId,
+        operation: "receive",
+        timeoutMs: engine.limits.callTimeoutMs,
+        onTimeout: "unavailable",
+        run: async (adapter, context) => {
+          if (adapter.receive === undefined)
+            throw new BridgeError("unsupported", "this adapter takes no webhook calls");
+          return adapter.receive(request, context);
+        },
+      });
+      await takeUpdates(engine, adapterId, updates);
+    },
+    explainTask: async (id) => {
+      const record = await engine.store.read(parseTaskId(id));
+      if (record === undefined) throw taskNotFound();
+      const lastLookedAt = scheduler.lastLookedAt(record.taskId);
+      const lastLookError = scheduler.lastError(record.taskId);
+      return {
+        record,
+        pollIntervalMs: scheduler.intervalOf(record),
+        backendPenaltyMs: scheduler.penaltyMs(record.adapterId),
+        ...(lastLookedAt === undefined ? {} : { lastLookedAt }),
+        ...(lastLookError === undefined ? {} : { lastLookError }),
+      };
+    },
+    close: async () => {
+      stopHearing();
+      const stopped = Promise.all(services.map((service) => service.stop()));
+      const drained = stopped.then(async () => {
+        while (work.size > 0) await Promise.all(work);
+      });
+      const cancelTimer = engine.clock.schedule(engine.limits.closeGraceMs, () => closing.abort());
+      await drained;
+      cancelTimer();
+      closing.abort();
+    },
+  };
+};
+
+const requireUsable = (name: string, adapter: WorkflowAdapter, store: TaskStore): void => {
+  const path = `adapters.${name}`;
+  const fail = (text: string): never => {
+    throw new BridgeError("misconfigured", `${path}: ${text}`, { adapterId: name, data: { path } });
+  };
+  if (adapter.contract !== 1)
+    fail(`it is made for version ${String(adapter.contract)} of the adapter contract, this is 1`);
+  if (adapter.inspect === undefined && adapter.watch === undefined && adapter.receive === undefined)
+    fail("it can neither look at executions nor hear of them");
+  if (adapter.traits.hostBound && store.shared)
+    fail("its executions live on this host only, but other hosts share the store; use a store of this host's own");
+};
+
+const resolveTools = (
+  definitions: readonly ToolDefinition[],
+  adapters: ReadonlyMap<AdapterId, WorkflowAdapter>,
+  check: ReturnType<typeof jsonChecks>,
+): ReadonlyMap<string, ResolvedTool> => {
+  const tools = new Map<string, ResolvedTool>();
+  for (const [index, definition] of definitions.entries()) {
+    const path = `tools[${index}]`;
+    const tool = resolveTool(definition, path);
+    if (!/^[A-Za-z0-9_.-]{1,128}$/.test(tool.name))
+      throw misconfigured(`${path}.name`, `1 to 128 of A-Z a-z 0-9 _ . - are needed, got ${JSON.stringify(tool.name)}`);
+    if (tools.has(tool.name)) throw misconfigured(`${path}.name`, `a second tool is called ${tool.name}`);
+    const adapter = adapters.get(tool.adapter);
+    if (adapter === undefined)
+      throw misconfigured(
+        `${path}.adapter`,
+        `no adapter is called ${JSON.stringify(tool.adapter)}; there are: ${[...adapters.keys()].join(", ") || "none"}`,
+      );
+    if (JSON.stringify(tool.target).length > 8_192)
+      throw misconfigured(`${path}.target`, "more than 8192 characters of JSON are not kept with each task");
+    try {
+      adapter.parseTarget(tool.target);
+    } catch (error) {
+      const known = toBridgeError(error);
+      const inner = typeof known.data?.path === "string" && known.data.path !== "" ? `.${known.data.path}` : "";
+      throw misconfigured(
+        `${path}.target${inner}`,
+        known.message.replace(new RegExp(`^${escape(inner.slice(1))}: `), ""),
+        error,
+      );
+    }
+    check(tool.input, `${path}.input`);
+    if (tool.output !== undefined) check(tool.output, `${path}.output`);
+    tools.set(tool.name, tool);
+  }
+  return tools;
+};
+
+const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+const misconfigured = (path: string, text: string, cause?: unknown): BridgeError =>
+  new BridgeError("misconfigured", `${path}: ${text}`, { data: { path }, cause });

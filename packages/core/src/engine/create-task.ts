@@ -1,0 +1,227 @@
+import { createHash } from "node:crypto";
+import { BridgeError, isBridgeError, toBridgeError } from "../contract/bridge-error.ts";
+import type { TaskId } from "../contract/identity.ts";
+import type { JsonObject } from "../contract/json-value.ts";
+import type { Effect, TaskRecord } from "../contract/task-record.ts";
+import { aboutTask } from "./audit.ts";
+import { requireAdapter } from "./call-adapter.ts";
+import { cancelTask } from "./cancel-task.ts";
+import { claimMs, withClaimedEffect } from "./effects.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { fillTemplate } from "./fill-template.ts";
+import { reviseTask } from "./revise-task.ts";
+import { failRefusedStart } from "./run-effect.ts";
+import { type StartResult, sendFirst } from "./start-execution.ts";
+import type { CreateTask } from "./task-engine.ts";
+import { mintStartKey, mintTaskId, taskNotFound } from "./task-id.ts";
+import type { ResolvedTool } from "./tool-definition.ts";
+import { wakeAtOf } from "./transitions.ts";
+
+/** Starts a pipeline: see `TaskEngine.createTask`. */
+export const createTask = async (engine: EngineContext, request: CreateTask): Promise<TaskRecord> => {
+  const tool = requireTool(engine, request.tool);
+  const input = requireInput(engine, tool, request.input);
+  const adapter = requireAdapter(engine, tool.adapter);
+  const bytes = Buffer.from(JSON.stringify(input), "utf8");
+  requireSize(bytes.length, engine.limits.maxInputBytes, "this server");
+  if (adapter.traits.maxPayloadBytes !== null)
+    requireSize(bytes.length, adapter.traits.maxPayloadBytes, `the backend of ${tool.name}`);
+  // A value that the target needs and the input lacks is a fault of the arguments, and is told before anything is written.
+  fillTemplate(tool.target, input);
+  if (request.signal?.aborted === true) throw callerGone();
+  const record = newRecord(engine, tool, request);
+  const created = await writeRecord(engine, tool, record, bytes, request);
+  if (created.taskId !== record.taskId) {
+    engine.audit({ kind: "task_folded", ...aboutTask(created) });
+    return created;
+  }
+  engine.audit({ kind: "task_created", ...aboutTask(created) });
+  return startAndAwait(engine, tool, created, request);
+};
+
+/** The tool of this name; `invalid_input` when there is none. */
+export const requireTool = (engine: EngineContext, name: string): ResolvedTool => {
+  const tool = engine.tools.get(name);
+  if (tool === undefined) throw new BridgeError("invalid_input", `Unknown tool: ${name}`, { data: { path: "name" } });
+  return tool;
+};
+
+/** The arguments, when they fit the tool's schema. */
+export const requireInput = (engine: EngineContext, tool: ResolvedTool, input: unknown): JsonObject => {
+  const value = input ?? {};
+  if (typeof value !== "object" || Array.isArray(value))
+    throw new BridgeError("invalid_input", "arguments: an object is needed", { data: { path: "arguments" } });
+  const fault = engine.check(tool.input, `tools.${tool.name}.input`)(value);
+  if (fault !== undefined)
+    throw new BridgeError("invalid_input", `arguments: ${fault}`, { data: { path: fault.split(":")[0] } });
+  return value as JsonObject;
+};
+
+const requireSize = (bytes: number, most: number, whose: string): void => {
+  if (bytes > most)
+    throw new BridgeError("invalid_input", `arguments: ${bytes} bytes are more than the ${most} that ${whose} takes`, {
+      data: { path: "arguments" },
+    });
+};
+
+const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTask): Omit<TaskRecord, "revision"> => {
+  const now = engine.store.now();
+  const { retentionMs, maxRunMs, questionTimeoutMs, pollIntervalMs, onUnknownStart } = tool.task;
+  const record: TaskRecord = {
+    schema: 1,
+    taskId: mintTaskId(engine.random),
+    revision: 0,
+    owner: request.owner,
+    tool: tool.name,
+    adapterId: tool.adapter,
+    target: tool.target,
+    startKey: mintStartKey(engine.random),
+    policy: {
+      pollIntervalMs,
+      retentionMs: Math.min(retentionMs, engine.limits.maxRetentionMs, Math.max(0, request.retentionMs ?? retentionMs)),
+      maxRunMs,
+      questionTimeoutMs,
+      onUnknownStart,
+    },
+    state: "queued",
+    createdAt: now,
+    updatedAt: now,
+    // The first send follows this write, so a reader of the record must already reckon with it.
+    start: { firstSentAt: now, lastSentAt: now, deadlineAt: now + tool.task.startDeadlineMs },
+    questions: [],
+    effects: [],
+    minted: 0,
+    slotHeld: true,
+    wakeAt: null,
+  };
+  const queued = withClaimedEffect(record, { kind: "start" }, now + claimMs(engine.limits.callTimeoutMs));
+  const { revision: _revision, ...fresh } = { ...queued, wakeAt: wakeAtOf(queued) };
+  return fresh;
+};
+
+/** The new record, or the one that an identical call within the tool's window has already made. */
+const writeRecord = async (
+  engine: EngineContext,
+  tool: ResolvedTool,
+  record: Omit<TaskRecord, "revision">,
+  input: Uint8Array,
+  request: CreateTask,
+): Promise<TaskRecord> => {
+  const windowMs = tool.task.dedupeWindowMs;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([request.owner, tool.name]))
+    .update(input)
+    .digest("hex");
+  const options = {
+    uniqueKeys: windowMs > 0 ? [{ key: `call:${digest}`, until: record.createdAt + windowMs }] : [],
+    maxOpenForOwner: engine.limits.maxConcurrentTasksPerOwner,
+    maxOpenForTool: tool.task.maxConcurrent,
+    payloads: [{ name: "input" as const, bytes: input }],
+  };
+  try {
+    return await engine.store.create(record, options);
+  } catch (error) {
+    if (!isBridgeError(error)) throw error;
+    if (error.code === "conflict" && windowMs > 0) {
+      const holder = await engine.store.read(error.data?.taskId as TaskId);
+      if (holder !== undefined && holder.expired !== true) return holder;
+      return engine.store.create(record, { ...options, uniqueKeys: [] });
+    }
+    if (error.code !== "limit_exceeded") throw error;
+    await lookAtOpenTasks(engine, error);
+    return engine.store.create(record, options).catch((second: unknown) => {
+      throw explainLimit(toBridgeError(second), engine, tool);
+    });
+  }
+};
+
+/** An owner may be full only because nobody has looked for a while: look, then judge. */
+const lookAtOpenTasks = async (engine: EngineContext, error: BridgeError): Promise<void> => {
+  const ids = (error.data?.openTaskIds ?? []) as readonly TaskId[];
+  await Promise.all(
+    ids.slice(0, 100).map(async (taskId) => {
+      const record = await engine.store.read(taskId);
+      if (record !== undefined) await engine.lookNow(record);
+    }),
+  );
+};
+
+const explainLimit = (error: BridgeError, engine: EngineContext, tool: ResolvedTool): BridgeError => {
+  if (error.code !== "limit_exceeded") return error;
+  const isOwners = error.data?.scope === "owner";
+  const limit = isOwners
+    ? `limits.maxConcurrentTasksPerOwner (${engine.limits.maxConcurrentTasksPerOwner})`
+    : `the tool's maxConcurrent (${tool.task.maxConcurrent})`;
+  // Whose tasks fill a tool is not this caller's business.
+  const data = {
+    scope: isOwners ? "owner" : "tool",
+    retryAfterMs: tool.task.pollIntervalMs,
+    ...(isOwners ? { openTaskIds: error.data?.openTaskIds } : {}),
+  };
+  return new BridgeError("limit_exceeded", `too many tasks are running: ${limit} is reached`, {
+    data,
+    retryAfterMs: tool.task.pollIntervalMs,
+    cause: error,
+  });
+};
+
+/** Sends the start and waits for it, at most the tool's `ackMs`. A refusal within that time leaves no task. */
+const startAndAwait = async (
+  engine: EngineContext,
+  tool: ResolvedTool,
+  created: TaskRecord,
+  request: CreateTask,
+): Promise<TaskRecord> => {
+  const effect = created.effects[0] as Extract<Effect, { kind: "start" }>;
+  let isHandedOut = false;
+  const started = sendFirst(engine, created, effect).then(async (result): Promise<StartResult> => {
+    if (result !== undefined && isHandedOut) await failRefusedStart(engine, created, effect, result.refused);
+    return result;
+  });
+  engine.background(started);
+  const result = await within(engine, started, tool.task.ackMs, request.signal);
+  isHandedOut = true;
+  if (result !== undefined) {
+    await engine.store.remove(created.taskId);
+    engine.audit({ kind: "start_refused", ...aboutTask(created), message: result.refused.message });
+    throw result.refused;
+  }
+  if (request.signal?.aborted === true) {
+    await cancelTask(
+      engine,
+      created.taskId,
+      { operator: true },
+      { reason: "the caller was gone before the answer", latch: false },
+    );
+    throw callerGone();
+  }
+  const record = await reviseTask(engine, created.taskId, () => undefined);
+  if (record === undefined) throw taskNotFound();
+  return record;
+};
+
+const callerGone = (): BridgeError => new BridgeError("denied", "the caller was gone before the answer");
+
+/** What `work` resolves with, or undefined once the time is over or the caller gone. */
+const within = async <Result>(
+  engine: EngineContext,
+  work: Promise<Result>,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Result | undefined> => {
+  let stop: () => void = () => {};
+  const over = new Promise<undefined>((resolve) => {
+    const done = (): void => resolve(undefined);
+    const cancelTimer = engine.clock.schedule(timeoutMs, done);
+    signal?.addEventListener("abort", done, { once: true });
+    stop = () => {
+      cancelTimer();
+      signal?.removeEventListener("abort", done);
+    };
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    stop();
+  }
+};

@@ -1,0 +1,25 @@
+import { BridgeError } from "../contract/bridge-error.ts";
+import type { ListFilter, ListPage } from "../contract/task-store.ts";
+import type { EngineContext } from "./engine-context.ts";
+import type { Access } from "./ownership.ts";
+
+/** The most tasks that one page holds, whatever is asked. */
+const largestPage = 100;
+
+/** See `TaskEngine.listTasks`. */
+export const listTasks = (
+  engine: EngineContext,
+  access: Access,
+  filter: ListFilter,
+  cursor: string | undefined,
+  limit: number,
+): Promise<ListPage> => {
+  if ("owner" in access && access.owner === null) {
+    throw new BridgeError("unsupported", "this server knows no owners, so it lists no tasks");
+  }
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new BridgeError("invalid_input", `limit: a whole number of at least 1 is needed, got ${limit}`, {
+      data: { path: "limit" },
+    });
+  return engine.store.list(access, filter, cursor, Math.min(limit, largestPage));
+};

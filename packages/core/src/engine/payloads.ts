@@ -1,0 +1,16 @@
+import { BridgeError } from "../contract/bridge-error.ts";
+import type { TaskId } from "../contract/identity.ts";
+import type { PayloadName } from "../contract/task-record.ts";
+import type { EngineContext } from "./engine-context.ts";
+
+/** Reads a payload that must be there in full. For inputs, answers and secrets, whose sizes are limited; never for outputs. */
+export const readWholePayload = async (
+  engine: EngineContext,
+  taskId: TaskId,
+  name: PayloadName,
+): Promise<Uint8Array> => {
+  const chunk = await engine.store.readPayload(taskId, name, { offset: 0, length: Number.MAX_SAFE_INTEGER });
+  if (chunk === undefined)
+    throw new BridgeError("internal", `the payload ${name.split(":")[0]} of task ${taskId} is missing`);
+  return chunk.bytes;
+};

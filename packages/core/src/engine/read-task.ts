@@ -1,0 +1,208 @@
+import { BridgeError } from "../contract/bridge-error.ts";
+import { isEnded } from "../contract/execution-snapshot.ts";
+import type { TaskId } from "../contract/identity.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
+import type { EngineContext } from "./engine-context.ts";
+import type { InspectScheduler } from "./inspect-scheduler.ts";
+import { type Access, requireVisible } from "./ownership.ts";
+import { openQuestions } from "./questions.ts";
+import type { OutputPart, TaskView, WaitOptions } from "./task-engine.ts";
+import { parseTaskId, taskNotFound } from "./task-id.ts";
+
+/** Waiters read again after this long (milliseconds): a wake-up that was lost costs seconds, not a hang. */
+const rereadMs = 10_000;
+
+/** The record as a wire needs it, with the beginning of its output. */
+export const toView = async (
+  engine: EngineContext,
+  scheduler: InspectScheduler,
+  record: TaskRecord,
+): Promise<TaskView> => {
+  const pollIntervalMs = scheduler.intervalOf(record);
+  if (record.output === undefined) return { record, pollIntervalMs };
+  const chunk = await engine.store.readPayload(record.taskId, "output", {
+    offset: 0,
+    length: engine.limits.maxInlineResultBytes,
+  });
+  // Purged between the two reads.
+  if (chunk === undefined) throw taskNotFound();
+  return { record, pollIntervalMs, output: chunk.bytes };
+};
+
+/** The record of a caller's ID, looked at anew when that is due. */
+export const readFresh = async (
+  engine: EngineContext,
+  scheduler: InspectScheduler,
+  taskId: TaskId,
+  access: Access,
+): Promise<TaskRecord> => {
+  const record = requireVisible(await engine.store.read(taskId), access);
+  const look = scheduler.refresh(record);
+  if (look === undefined) return record;
+  await atMost(engine, look, engine.limits.readWaitMs);
+  return requireVisible(await engine.store.read(taskId), access);
+};
+
+const atMost = async (engine: EngineContext, work: Promise<unknown>, timeoutMs: number): Promise<void> => {
+  let cancelTimer: () => void = () => {};
+  const over = new Promise<void>((resolve) => {
+    cancelTimer = engine.clock.schedule(timeoutMs, resolve);
+  });
+  await Promise.race([work, over]);
+  cancelTimer();
+};
+
+/** See `TaskEngine.waitForTask`. */
+export const waitForTask = async (
+  engine: EngineContext,
+  scheduler: InspectScheduler,
+  id: unknown,
+  access: Access,
+  options: WaitOptions,
+): Promise<TaskRecord> => {
+  const taskId = parseTaskId(id);
+  const first = requireVisible(await engine.store.read(taskId), access);
+  const revision = options.revision ?? first.revision;
+  const isOver = (record: TaskRecord): boolean =>
+    isEnded(record.state) ||
+    (options.until === "attention" && openQuestions(record).length > 0) ||
+    (options.until === "changed" && record.revision !== revision);
+  return new Promise<TaskRecord>((resolve, reject) => {
+    let latest = first;
+    const stops: (() => void)[] = [];
+    const finish = (settle: () => void): void => {
+      for (const stop of stops.splice(0)) stop();
+      settle();
+    };
+    const take = (record: TaskRecord | undefined): void => {
+      try {
+        latest = requireVisible(record, access);
+        if (isOver(latest)) finish(() => resolve(latest));
+      } catch (error) {
+        finish(() => reject(error));
+      }
+    };
+    const stop = (): void => finish(() => resolve(latest));
+    stops.push(engine.clock.schedule(options.timeoutMs, stop));
+    options.signal?.addEventListener("abort", stop, { once: true });
+    stops.push(() => options.signal?.removeEventListener("abort", stop));
+    stops.push(attendTask(engine, scheduler, taskId, take));
+    if (options.signal?.aborted === true) stop();
+  });
+};
+
+/**
+ * Hears of every new revision of a task until stopped, and looks at the backend meanwhile as often as its interval says.
+ * Begins with a read. Undefined: the record is gone.
+ */
+export const attendTask = (
+  engine: EngineContext,
+  scheduler: InspectScheduler,
+  taskId: TaskId,
+  hear: (record: TaskRecord | undefined) => void,
+): (() => void) => {
+  let isStopped = false;
+  let cancelTimer: () => void = () => {};
+  let newest = 0;
+  const take = (record: TaskRecord | undefined): void => {
+    if (isStopped) return;
+    if (record !== undefined) {
+      if (record.revision <= newest) return;
+      newest = record.revision;
+    }
+    hear(record);
+  };
+  const reread = async (): Promise<TaskRecord | undefined> => {
+    const record = await engine.store.read(taskId);
+    take(record);
+    return record;
+  };
+  const turn = async (): Promise<void> => {
+    const record = await reread();
+    if (isStopped || record === undefined || isEnded(record.state)) return;
+    await scheduler.refresh(record);
+    if (!isStopped)
+      cancelTimer = engine.clock.schedule(Math.min(scheduler.intervalOf(record), rereadMs), () =>
+        engine.background(turn()),
+      );
+  };
+  // Subscribe, then read: what happens in between is heard.
+  const unsubscribe = engine.hub.subscribe(taskId, (record) => {
+    if (record === undefined) engine.background(reread());
+    else take(record);
+  });
+  engine.background(turn());
+  return () => {
+    isStopped = true;
+    cancelTimer();
+    unsubscribe();
+  };
+};
+
+/** See `TaskEngine.followTask`. */
+export const followTask = async (
+  engine: EngineContext,
+  scheduler: InspectScheduler,
+  id: unknown,
+  access: Access,
+  listener: (view: TaskView) => void,
+  gone: () => void,
+): Promise<{ stop(): void }> => {
+  const taskId = parseTaskId(id);
+  requireVisible(await engine.store.read(taskId), access);
+  let isStopped = false;
+  let detach: () => void = () => {};
+  let line = Promise.resolve();
+  const stop = (): void => {
+    isStopped = true;
+    detach();
+  };
+  const tell = async (record: TaskRecord | undefined): Promise<void> => {
+    if (isStopped) return;
+    try {
+      const view = await toView(engine, scheduler, requireVisible(record, access));
+      if (isStopped) return;
+      if (isEnded(view.record.state)) stop();
+      listener(view);
+    } catch {
+      // Expired, removed, or no longer readable: in each case there is nothing more to tell.
+      if (!isStopped) gone();
+      stop();
+    }
+  };
+  detach = attendTask(engine, scheduler, taskId, (record) => {
+    line = line.then(() => tell(record));
+    engine.background(line);
+  });
+  return { stop };
+};
+
+/** See `TaskEngine.readOutput`. */
+export const readOutput = async (
+  engine: EngineContext,
+  id: unknown,
+  access: Access,
+  range: { readonly offset: number; readonly length: number },
+): Promise<OutputPart> => {
+  const record = requireVisible(await engine.store.read(parseTaskId(id)), access);
+  if (record.output === undefined)
+    throw new BridgeError("unsupported", `the task has no result to read: it is ${record.state}`);
+  for (const [name, least] of [
+    ["offset", 0],
+    ["length", 1],
+  ] as const) {
+    if (!Number.isSafeInteger(range[name]) || range[name] < least)
+      throw new BridgeError(
+        "invalid_input",
+        `${name}: a whole number of at least ${least} is needed, got ${range[name]}`,
+        { data: { path: name } },
+      );
+  }
+  if (range.offset > record.output.bytes)
+    throw new BridgeError("invalid_input", `offset: the result has ${record.output.bytes} bytes, got ${range.offset}`, {
+      data: { path: "offset" },
+    });
+  const chunk = await engine.store.readPayload(record.taskId, "output", range);
+  if (chunk === undefined) throw taskNotFound();
+  return { bytes: chunk.bytes, totalBytes: record.output.bytes, mediaType: record.output.mediaType };
+};

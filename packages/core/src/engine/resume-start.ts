@@ -1,0 +1,163 @@
+import { toBridgeError } from "../contract/bridge-error.ts";
+import { isEnded } from "../contract/execution-snapshot.ts";
+import type { ExecutionRef } from "../contract/identity.ts";
+import type { JsonObject, JsonValue } from "../contract/json-value.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
+import type { StartPromise } from "../contract/workflow-adapter.ts";
+import { applyTransition } from "./apply-transition.ts";
+import { aboutTask } from "./audit.ts";
+import { callAdapter, requireAdapter } from "./call-adapter.ts";
+import { backOffMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { fillTemplate } from "./fill-template.ts";
+import { readWholePayload } from "./payloads.ts";
+import { reviseTask } from "./revise-task.ts";
+import { delayStart, type StartEffect, type StartResult, saveStarted, sendStart } from "./start-execution.ts";
+import { endTask, failTask } from "./transitions.ts";
+
+/**
+ * Carries out a start that was not settled by its first send: sends it again, or, when an earlier send may have arrived,
+ * first does what the adapter's promise allows to find out.
+ */
+export const resumeStart = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: StartEffect,
+): Promise<StartResult> => {
+  const adapter = requireAdapter(engine, record.adapterId);
+  const mayHaveArrived = record.start.firstSentAt !== undefined;
+  if (record.ref !== undefined) {
+    await reviseTask(engine, record.taskId, (current) => ({ record: withoutEffect(current, effect.id) }));
+    return undefined;
+  }
+  const unwanted = isEnded(record.state) || record.cancel !== undefined;
+  if (!mayHaveArrived)
+    return unwanted ? dropStart(engine, record, effect) : sendAgain(engine, record, effect, adapter.traits.start);
+  if (effect.attempts > maxEffectAttempts) return giveUpOrRestart(engine, record, effect);
+  if (
+    adapter.find !== undefined &&
+    (unwanted || adapter.traits.start.kind !== "idempotent" || isTooLate(engine, record, adapter.traits.start))
+  ) {
+    return lookForStart(engine, record, effect, adapter.traits.start);
+  }
+  if (adapter.traits.start.kind === "idempotent" && !isTooLate(engine, record, adapter.traits.start)) {
+    return sendAgain(engine, record, effect, adapter.traits.start);
+  }
+  return giveUpOrRestart(engine, record, effect);
+};
+
+/** Notes that a send may arrive from now on, then sends. */
+const sendAgain = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: StartEffect,
+  promise: StartPromise,
+): Promise<StartResult> => {
+  const now = engine.store.now();
+  const marked = await reviseTask(engine, record.taskId, (current) => ({
+    record: { ...current, start: { ...current.start, firstSentAt: current.start.firstSentAt ?? now, lastSentAt: now } },
+  }));
+  return marked === undefined ? undefined : sendStart(engine, marked, effect, promise);
+};
+
+const isTooLate = (engine: EngineContext, record: TaskRecord, promise: StartPromise): boolean =>
+  promise.kind === "idempotent" &&
+  promise.forMs !== null &&
+  engine.store.now() > (record.start.firstSentAt ?? 0) + promise.forMs;
+
+/** Nothing was ever sent and nothing is wanted any more. */
+const dropStart = async (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<undefined> => {
+  await applyTransition(engine, record.taskId, (current) => {
+    const dropped = {
+      ...withoutEffect(current, effect.id),
+      effects: current.effects.filter((entry) => entry.kind !== "start" && entry.kind !== "cancel"),
+    };
+    const now = engine.store.now();
+    if (isEnded(current.state))
+      return { record: { ...dropped, slotHeld: false }, payloads: [], dropPayloads: [], secrets: [] };
+    return endTask(
+      dropped,
+      { state: "cancelled", message: current.cancel?.reason ?? "cancelled before it started", slotHeld: false },
+      now,
+    );
+  });
+  return undefined;
+};
+
+const lookForStart = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: StartEffect,
+  promise: StartPromise,
+): Promise<StartResult> => {
+  const input = Buffer.from(await readWholePayload(engine, record.taskId, "input")).toString("utf8");
+  let ref: ExecutionRef | undefined;
+  try {
+    ref = await callAdapter(engine, {
+      adapterId: record.adapterId,
+      operation: "find",
+      timeoutMs: engine.limits.callTimeoutMs,
+      onTimeout: "unavailable",
+      record,
+      run: (adapter, context) => {
+        const target = adapter.parseTarget(fillTemplate(record.target as JsonValue, JSON.parse(input) as JsonObject));
+        return (
+          adapter.find?.(
+            { key: record.startKey, target, firstSentAt: record.start.firstSentAt ?? record.createdAt },
+            context,
+          ) ?? Promise.resolve(undefined)
+        );
+      },
+    });
+  } catch (error) {
+    if (engine.closing.aborted) return undefined;
+    const known = toBridgeError(error);
+    await delayStart(engine, record, effect, backOffMs(effect.attempts, 0.5, known.retryAfterMs), known, false);
+    return undefined;
+  }
+  if (ref !== undefined) {
+    engine.audit({ kind: "start_adopted", ...aboutTask(record), execution: ref });
+    await saveStarted(engine, record.taskId, { ref });
+    return undefined;
+  }
+  const settledAt =
+    (record.start.lastSentAt ?? record.createdAt) +
+    (promise.kind === "findable" ? promise.settleMs : engine.limits.callTimeoutMs);
+  const now = engine.store.now();
+  if (now < settledAt) {
+    const waitMs = Math.min(settledAt - now, backOffMs(effect.attempts, 0.5));
+    await reviseTask(engine, record.taskId, (current) => ({
+      record: withEffectDelayed(current, effect.id, engine.store.now() + waitMs, "not found yet"),
+    }));
+    return undefined;
+  }
+  if (isEnded(record.state) || record.cancel !== undefined) return dropStart(engine, record, effect);
+  return giveUpOrRestart(engine, record, effect);
+};
+
+const giveUpOrRestart = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: StartEffect,
+): Promise<StartResult> => {
+  const promise = requireAdapter(engine, record.adapterId).traits.start;
+  if (
+    record.policy.onUnknownStart === "restart" &&
+    !isEnded(record.state) &&
+    record.cancel === undefined &&
+    engine.store.now() < record.start.deadlineAt
+  ) {
+    return sendAgain(engine, record, effect, promise);
+  }
+  await applyTransition(engine, record.taskId, (current) => {
+    const dropped = { ...withoutEffect(current, effect.id), slotHeld: false };
+    if (isEnded(current.state)) return { record: dropped, payloads: [], dropPayloads: [], secrets: [] };
+    return failTask(
+      dropped,
+      "start_unknown",
+      "start outcome unknown: the backend may or may not have started this",
+      engine.store.now(),
+    );
+  });
+  return undefined;
+};

@@ -1,0 +1,42 @@
+import { isEnded } from "../contract/execution-snapshot.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
+import { aboutTask } from "./audit.ts";
+import { keepEffects } from "./effects.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { reviseTask } from "./revise-task.ts";
+import { withForget } from "./transitions.ts";
+
+/**
+ * Frees what an ended task kept, once its time is over, and wakes who waits for it. The record itself goes as soon as the
+ * backend has released its part; until then every verb answers that the task has expired. `early`: whatever the time.
+ */
+export const expireTask = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  early = false,
+): Promise<TaskRecord | undefined> => {
+  let isNew = false;
+  const expired = await reviseTask(
+    engine,
+    record.taskId,
+    (current) => {
+      const now = engine.store.now();
+      isNew =
+        current.expired !== true &&
+        isEnded(current.state) &&
+        (early || (current.expiresAt !== undefined && current.expiresAt <= now));
+      if (!isNew) return undefined;
+      const { output: _output, ...rest } = current;
+      // What must still be stopped at the backend stays in the outbox; nothing else matters any more.
+      const stopping = keepEffects(
+        { ...rest, expired: true, questions: [] },
+        (effect) => current.slotHeld && (effect.kind === "cancel" || effect.kind === "start"),
+      );
+      const keepsInput = stopping.effects.some((effect) => effect.kind === "start");
+      return { record: withForget(stopping, now), dropPayloads: keepsInput ? ["output"] : "all" };
+    },
+    record,
+  );
+  if (isNew && expired !== undefined) engine.audit({ kind: "task_expired", ...aboutTask(expired) });
+  return expired;
+};

@@ -1,0 +1,74 @@
+import { isEnded } from "../contract/execution-snapshot.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
+import { answerOpenQuestion } from "./answer-task.ts";
+import { applyTransition } from "./apply-transition.ts";
+import { aboutTask } from "./audit.ts";
+import { isActionable, withEffect } from "./effects.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { openQuestions } from "./questions.ts";
+import { expireTask } from "./retention.ts";
+import { reviseTask } from "./revise-task.ts";
+import { runDueEffect } from "./run-effect.ts";
+import { failTask } from "./transitions.ts";
+
+/** Does everything that is due for one record. */
+export const serveDue = async (engine: EngineContext, due: TaskRecord): Promise<void> => {
+  let record: TaskRecord | undefined = due;
+  const now = engine.store.now();
+  if (record.expiresAt !== undefined && record.expiresAt <= now && record.expired !== true)
+    record = await expireTask(engine, record);
+  if (record !== undefined && hasRunTooLong(record, now)) record = await stopLongRun(engine, record);
+  if (
+    record !== undefined &&
+    openQuestions(record).some((question) => (question.expiresAt ?? Number.POSITIVE_INFINITY) <= now)
+  ) {
+    record = await timeOutQuestions(engine, record, now);
+  }
+  if (record === undefined) return;
+  const current = record;
+  const effects = current.effects.filter((effect) => effect.notBefore <= now && isActionable(current, effect));
+  await Promise.all(effects.map((effect) => runDueEffect(engine, current, effect.id)));
+};
+
+const hasRunTooLong = (record: TaskRecord, now: number): boolean =>
+  !isEnded(record.state) && record.policy.maxRunMs !== null && record.createdAt + record.policy.maxRunMs <= now;
+
+const stopLongRun = (engine: EngineContext, record: TaskRecord): Promise<TaskRecord | undefined> =>
+  applyTransition(
+    engine,
+    record.taskId,
+    (current) => {
+      const now = engine.store.now();
+      if (!hasRunTooLong(current, now)) return undefined;
+      const reason = `stopped: it ran longer than the ${current.policy.maxRunMs} ms that this tool allows`;
+      const isRunning =
+        current.slotHeld && (current.ref !== undefined || current.effects.some((effect) => effect.kind === "start"));
+      const failed = failTask(current, "max_run", reason, now, isRunning);
+      const isTold =
+        current.effects.some((effect) => effect.kind === "cancel") || current.cancel?.deliveredAt !== undefined;
+      return isRunning && !isTold
+        ? { ...failed, record: withEffect(failed.record, { kind: "cancel", reason }, now) }
+        : failed;
+    },
+    record,
+  );
+
+const timeOutQuestions = (engine: EngineContext, record: TaskRecord, now: number): Promise<TaskRecord | undefined> =>
+  reviseTask(
+    engine,
+    record.taskId,
+    (current) => {
+      const late = openQuestions(current).filter((question) => (question.expiresAt ?? Number.POSITIVE_INFINITY) <= now);
+      if (late.length === 0) return undefined;
+      engine.audit({
+        kind: "question_timed_out",
+        ...aboutTask(current),
+        fields: { keys: late.map((question) => question.key) },
+      });
+      return late.reduce(
+        (draft, question) => answerOpenQuestion(engine, draft, question, { action: "cancel" }, false),
+        { record: current, payloads: [] } as ReturnType<typeof answerOpenQuestion>,
+      );
+    },
+    record,
+  );

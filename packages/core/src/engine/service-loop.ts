@@ -1,0 +1,81 @@
+import { toBridgeError } from "../contract/bridge-error.ts";
+import type { TaskId } from "../contract/identity.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { serveDue } from "./serve-due.ts";
+
+/** Records served side by side. */
+const mostAtOnce = 16;
+/** Another process's write may set an earlier time than the one waited for; it is noticed at the latest after this (milliseconds). */
+const longestPauseMs = 5_000;
+/** A record that could not be served is left alone for this long (milliseconds). */
+const coolDownMs = 1_000;
+
+/** Serves every record when it is due. Sleeps until the earliest; a write in this process that sets an earlier one wakes it. */
+export const serviceLoop = (engine: EngineContext): { start(): void; stop(): Promise<void> } => {
+  let cancelTimer: () => void = () => {};
+  let plannedAt = Number.POSITIVE_INFINITY;
+  let turn: Promise<void> | undefined;
+  let isStopped = false;
+  const coolUntil = new Map<TaskId, number>();
+
+  const plan = (at: number): void => {
+    if (isStopped || turn !== undefined || at >= plannedAt) return;
+    cancelTimer();
+    plannedAt = at;
+    cancelTimer = engine.clock.schedule(Math.max(0, at - engine.store.now()), run);
+  };
+
+  const run = (): void => {
+    plannedAt = Number.POSITIVE_INFINITY;
+    if (isStopped || turn !== undefined) return;
+    turn = takeTurn()
+      .catch((error: unknown) => {
+        engine.audit({ kind: "internal_error", message: `the service loop: ${toBridgeError(error).message}` });
+        return engine.store.now() + coolDownMs;
+      })
+      .then((next) => {
+        turn = undefined;
+        plan(next);
+      });
+  };
+
+  /** Serves what is due, and tells when to come again. */
+  const takeTurn = async (): Promise<number> => {
+    const now = engine.store.now();
+    for (const [taskId, until] of coolUntil) if (until <= now) coolUntil.delete(taskId);
+    const due = await engine.store.due(mostAtOnce + coolUntil.size);
+    const ready = due.filter((record) => !coolUntil.has(record.taskId)).slice(0, mostAtOnce);
+    await Promise.all(ready.map((record) => serve(record)));
+    if (ready.length > 0) return engine.store.now();
+    if (due.length > 0) return now + coolDownMs;
+    const next = await engine.store.nextWakeAt();
+    return Math.min(next ?? Number.POSITIVE_INFINITY, engine.store.now() + longestPauseMs);
+  };
+
+  const serve = async (record: TaskRecord): Promise<void> => {
+    try {
+      await serveDue(engine, record);
+    } catch (error) {
+      coolUntil.set(record.taskId, engine.store.now() + coolDownMs);
+      engine.audit({ kind: "internal_error", taskId: record.taskId, message: toBridgeError(error).message });
+    }
+  };
+
+  let unsubscribe: () => void = () => {};
+  return {
+    start: () => {
+      unsubscribe = engine.hub.subscribeAll((_taskId, record) => {
+        if (record === undefined) plan(engine.store.now());
+        else if (record.wakeAt !== null) plan(record.wakeAt);
+      });
+      run();
+    },
+    stop: async () => {
+      isStopped = true;
+      unsubscribe();
+      cancelTimer();
+      await turn;
+    },
+  };
+};

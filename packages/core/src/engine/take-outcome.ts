@@ -1,0 +1,55 @@
+import { isEnded } from "../contract/execution-snapshot.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
+import type { InspectOutcome } from "../contract/workflow-adapter.ts";
+import { applyTransition, takeSnapshot } from "./apply-transition.ts";
+import { aboutTask } from "./audit.ts";
+import { keepEffects } from "./effects.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { endTask, failTask, type Transition, withForget } from "./transitions.ts";
+
+/** Writes down what one look told. `isSuspect`: so many of the batch were missing that missing says nothing. */
+export const takeOutcome = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  outcome: InspectOutcome,
+  isSuspect: boolean,
+): Promise<void> => {
+  if ("snapshot" in outcome) {
+    await takeSnapshot(engine, record, outcome.snapshot, outcome.ref);
+  } else if ("notFound" in outcome) {
+    const { proven, reason } = outcome.notFound;
+    if (!proven && isSuspect) return;
+    if (record.missingSince === undefined)
+      engine.audit({ kind: "execution_missing", ...aboutTask(record), message: reason, fields: { proven } });
+    await applyTransition(engine, record.taskId, (current) => missingTransition(engine, current, proven, reason));
+  }
+};
+
+/**
+ * An execution that is gone for certain is lost. One that is merely not seen must stay unseen for `lostAfterMs`: an
+ * eventually consistent backend, or a wrong prefix, loses nothing. Gone after a cancel that was delivered means stopped.
+ */
+const missingTransition = (
+  engine: EngineContext,
+  record: TaskRecord,
+  proven: boolean,
+  reason: string,
+): Transition | undefined => {
+  const now = engine.store.now();
+  const plain = (next: TaskRecord): Transition => ({ record: next, payloads: [], dropPayloads: [], secrets: [] });
+  const isLong = record.missingSince !== undefined && now - record.missingSince >= engine.limits.lostAfterMs;
+  const wasTold = !record.effects.some((effect) => effect.kind === "cancel");
+  if (isEnded(record.state)) {
+    if (!record.slotHeld) return undefined;
+    if (!proven && !isLong && !wasTold)
+      return record.missingSince === undefined ? plain({ ...record, missingSince: now }) : undefined;
+    const released = keepEffects({ ...record, slotHeld: false }, (effect) => effect.kind !== "cancel");
+    return plain(released.expired === true ? withForget(released, now) : released);
+  }
+  if (record.execution !== undefined && isEnded(record.execution.status)) return undefined;
+  const settled = keepEffects(record, (effect) => effect.kind !== "cancel");
+  if (record.cancel?.deliveredAt !== undefined)
+    return endTask(settled, { state: "cancelled", message: record.cancel.reason, slotHeld: false }, now);
+  if (proven || isLong) return failTask(settled, "lost", `lost: ${reason}`, now);
+  return record.missingSince === undefined ? plain({ ...record, missingSince: now }) : undefined;
+};

@@ -1,0 +1,220 @@
+import { type ExecutionFailure, type ExecutionSnapshot, isEnded } from "../contract/execution-snapshot.ts";
+import type { OutputMediaType, PayloadName, TaskRecord, TaskState } from "../contract/task-record.ts";
+import type { Payload } from "../contract/task-store.ts";
+import { isActionable, keepEffects, withEffect } from "./effects.ts";
+import { closeAllQuestions, mergeQuestions, type NewSecret, openQuestions } from "./questions.ts";
+
+/** From which state a task may go to which. What has ended goes nowhere. */
+export const transitionTable: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  queued: ["queued", "running", "waiting", "succeeded", "failed", "cancelled"],
+  running: ["queued", "running", "waiting", "succeeded", "failed", "cancelled"],
+  waiting: ["queued", "running", "waiting", "succeeded", "failed", "cancelled"],
+  succeeded: [],
+  failed: [],
+  cancelled: [],
+};
+
+/** Why a call could not be carried out, as clients see it in `data.reason`. */
+export type ProtocolReason =
+  | "max_run"
+  | "start_unknown"
+  | "start_deadline"
+  | "start_refused"
+  | "stopped_outside"
+  | "lost"
+  | "result_unavailable"
+  | "protocol";
+
+/** How a task ends. */
+export interface TaskEnd {
+  readonly state: "succeeded" | "failed" | "cancelled";
+  readonly message?: string;
+  readonly failure?: ExecutionFailure;
+  readonly output?: { readonly mediaType: OutputMediaType; readonly bytes: number };
+  /** False once the backend is known to have ended. */
+  readonly slotHeld: boolean;
+}
+
+/** A record as it should become, with what is stored and dropped beside it. */
+export interface Transition {
+  readonly record: TaskRecord;
+  readonly payloads: readonly Payload[];
+  readonly dropPayloads: readonly PayloadName[];
+  /** Secrets of new questions, still to be sealed. */
+  readonly secrets: readonly NewSecret[];
+}
+
+export const clip = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+
+const clipFailure = (failure: ExecutionFailure): ExecutionFailure => ({
+  kind: failure.kind,
+  reason: clip(failure.reason, 500),
+  ...(failure.code === undefined ? {} : { code: clip(failure.code, 100) }),
+  ...(failure.detail === undefined ? {} : { detail: clip(failure.detail, 4_000) }),
+});
+
+/** Ends a task. Its questions are withdrawn; only what still must be told to the backend stays in the outbox. */
+export const endTask = (record: TaskRecord, end: TaskEnd, now: number): Transition => {
+  if (!transitionTable[record.state].includes(end.state)) return unchanged(record);
+  const { record: closed, dropPayloads } = closeAllQuestions(record);
+  const remaining = keepEffects(closed, (effect) => effect.kind === "cancel" || effect.kind === "start");
+  const { message: _message, ...rest } = remaining;
+  return {
+    record: {
+      ...rest,
+      state: end.state,
+      ...(end.message === undefined ? {} : { message: clip(end.message, 500) }),
+      ...(end.failure === undefined ? {} : { failure: clipFailure(end.failure) }),
+      ...(end.output === undefined ? {} : { output: end.output }),
+      endedAt: now,
+      updatedAt: now,
+      expiresAt: now + record.policy.retentionMs,
+      slotHeld: end.slotHeld,
+    },
+    payloads: [],
+    dropPayloads,
+    secrets: [],
+  };
+};
+
+/** Ends a task because the call could not be carried out as one. */
+export const failTask = (
+  record: TaskRecord,
+  reason: ProtocolReason,
+  text: string,
+  now: number,
+  slotHeld = false,
+): Transition =>
+  endTask(
+    record,
+    { state: "failed", message: text, failure: { kind: "protocol", code: reason, reason: text }, slotHeld },
+    now,
+  );
+
+const unchanged = (record: TaskRecord): Transition => ({ record, payloads: [], dropPayloads: [], secrets: [] });
+
+/** What a look at the backend, or news from it, makes of a record. The same record when it makes no difference. */
+export const applySnapshot = (
+  record: TaskRecord,
+  snapshot: ExecutionSnapshot,
+  now: number,
+  maxReasks: number,
+): Transition => {
+  const { missingSince: _seen, ...found } = record;
+  const seen: TaskRecord = { ...found, execution: toExecution(record, snapshot) };
+  if (isEnded(record.state)) return applyLate(seen, snapshot, now);
+  if (isEnded(snapshot.status)) return applyEnd(seen, snapshot, now);
+  // A task whose output is being fetched has ended at the backend; an older state must not bring it back.
+  if (record.execution !== undefined && isEnded(record.execution.status)) return unchanged(record);
+  const merged =
+    snapshot.questions === undefined || record.cancel !== undefined
+      ? unchanged(seen)
+      : mergeQuestions(seen, snapshot.questions, now, maxReasks);
+  const state =
+    openQuestions(merged.record).length > 0 ? "waiting" : snapshot.status === "waiting" ? "running" : snapshot.status;
+  const next: TaskRecord = { ...merged.record, state };
+  return { ...merged, record: isVisibleChange(record, next) ? { ...next, updatedAt: now } : next };
+};
+
+const applyLate = (record: TaskRecord, snapshot: ExecutionSnapshot, now: number): Transition => {
+  if (!isEnded(snapshot.status)) return unchanged(record);
+  const settled = keepEffects({ ...record, slotHeld: false }, (effect) => effect.kind !== "cancel");
+  return unchanged(settled.expired === true ? withForget(settled, now) : settled);
+};
+
+/** Adds the last effect of an expired record, once nothing of it runs any more. */
+export const withForget = (record: TaskRecord, now: number): TaskRecord =>
+  record.slotHeld || record.effects.some((effect) => effect.kind === "forget")
+    ? record
+    : withEffect(record, { kind: "forget" }, now);
+
+const applyEnd = (record: TaskRecord, snapshot: ExecutionSnapshot, now: number): Transition => {
+  const settled = keepEffects(record, (effect) => effect.kind !== "cancel");
+  if (snapshot.status === "succeeded") return applySuccess(settled, snapshot, now);
+  if (snapshot.status === "failed") {
+    const failure = snapshot.failure ?? { kind: "job", reason: "the execution failed" };
+    return endTask(settled, { state: "failed", message: failure.reason, failure, slotHeld: false }, now);
+  }
+  if (record.cancel !== undefined) {
+    return endTask(settled, { state: "cancelled", message: record.cancel.reason, slotHeld: false }, now);
+  }
+  const why = snapshot.failure === undefined ? "" : `: ${snapshot.failure.reason}`;
+  return failTask(settled, "stopped_outside", `the execution was stopped outside of this server${why}`, now);
+};
+
+const applySuccess = (record: TaskRecord, snapshot: ExecutionSnapshot, now: number): Transition => {
+  const output = snapshot.output;
+  if (output?.kind === "stream") {
+    if (record.effects.some((effect) => effect.kind === "capture")) return unchanged(record);
+    const { record: closed, dropPayloads } = closeAllQuestions(
+      keepEffects(record, (effect) => effect.kind === "start"),
+    );
+    const capturing = withEffect(
+      { ...closed, state: "running", slotHeld: false, updatedAt: now },
+      { kind: "capture", mediaType: output.mediaType },
+      now,
+    );
+    return { record: capturing, payloads: [], dropPayloads, secrets: [] };
+  }
+  const mediaType = output?.kind === "json" ? "application/json" : "text/plain";
+  const bytes = Buffer.from(
+    output === undefined ? "" : output.kind === "json" ? JSON.stringify(output.value) : output.text,
+    "utf8",
+  );
+  const end = endTask(record, { state: "succeeded", output: { mediaType, bytes: bytes.length }, slotHeld: false }, now);
+  return { ...end, payloads: [...end.payloads, { name: "output", bytes }] };
+};
+
+const toExecution = (record: TaskRecord, snapshot: ExecutionSnapshot): NonNullable<TaskRecord["execution"]> => {
+  const before = record.execution;
+  const progress = snapshot.progress ?? before?.progress;
+  const url = snapshot.url ?? before?.url;
+  const startedAt = snapshot.startedAt ?? before?.startedAt;
+  const endedAt = snapshot.endedAt ?? before?.endedAt;
+  const expectedEndAt = snapshot.expectedEndAt ?? before?.expectedEndAt;
+  const children = snapshot.children ?? before?.children;
+  return {
+    status: snapshot.status,
+    ...(progress === undefined
+      ? {}
+      : {
+          progress: progress.message === undefined ? progress : { ...progress, message: clip(progress.message, 300) },
+        }),
+    ...(url === undefined ? {} : { url: clip(url, 1_000) }),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(expectedEndAt === undefined ? {} : { expectedEndAt }),
+    ...(children === undefined
+      ? {}
+      : {
+          children: children.slice(0, 20).map((child) => ({
+            name: clip(child.name, 100),
+            status: child.status,
+            ...(child.url === undefined ? {} : { url: clip(child.url, 300) }),
+          })),
+        }),
+  };
+};
+
+const visibleParts = (record: TaskRecord): string =>
+  JSON.stringify([
+    record.state,
+    record.message,
+    record.execution?.progress,
+    record.execution?.url,
+    openQuestions(record).map((question) => question.key),
+  ]);
+
+export const isVisibleChange = (before: TaskRecord, after: TaskRecord): boolean =>
+  visibleParts(before) !== visibleParts(after);
+
+/** When the engine must next act on a record by itself. */
+export const wakeAtOf = (record: TaskRecord): number | null => {
+  const times: number[] = [];
+  for (const effect of record.effects) if (isActionable(record, effect)) times.push(effect.notBefore);
+  if (!isEnded(record.state) && record.policy.maxRunMs !== null) times.push(record.createdAt + record.policy.maxRunMs);
+  for (const question of openQuestions(record)) if (question.expiresAt !== undefined) times.push(question.expiresAt);
+  if (record.expiresAt !== undefined && record.expired !== true) times.push(record.expiresAt);
+  return times.length === 0 ? null : Math.min(...times);
+};

@@ -1,0 +1,140 @@
+import { toBridgeError } from "../contract/bridge-error.ts";
+import { isEnded } from "../contract/execution-snapshot.ts";
+import type { AdapterId } from "../contract/identity.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
+import type { ExecutionUpdate, Subscription, WorkflowAdapter } from "../contract/workflow-adapter.ts";
+import { takeSnapshot } from "./apply-transition.ts";
+import { callAdapter } from "./call-adapter.ts";
+import { backOffMs } from "./effects.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { saveStarted } from "./start-execution.ts";
+
+/** Puts news from a backend into the records it is about. News that fits no task is told to the audit and dropped. */
+export const takeUpdates = async (
+  engine: EngineContext,
+  adapterId: AdapterId,
+  updates: readonly ExecutionUpdate[],
+): Promise<void> => {
+  // In order, since later news of one execution supersedes earlier.
+  for (const update of updates) {
+    const record = await findRecord(engine, adapterId, update);
+    if (record === undefined) {
+      engine.audit({
+        kind: "unmatched_update",
+        adapterId,
+        message: "news about an execution that belongs to no task",
+        ...(update.ref === undefined ? {} : { execution: update.ref }),
+      });
+    } else {
+      await takeUpdate(engine, record, update);
+    }
+  }
+};
+
+const findRecord = async (
+  engine: EngineContext,
+  adapterId: AdapterId,
+  update: ExecutionUpdate,
+): Promise<TaskRecord | undefined> => {
+  const byKey =
+    update.key === undefined ? undefined : await engine.store.findByExecution(adapterId, { key: update.key });
+  if (byKey !== undefined || update.ref === undefined) return byKey;
+  return engine.store.findByExecution(adapterId, { ref: update.ref });
+};
+
+const takeUpdate = async (engine: EngineContext, record: TaskRecord, update: ExecutionUpdate): Promise<void> => {
+  if (record.ref === undefined && update.ref !== undefined) {
+    // The news overtook, or replaces, the answer to the start.
+    await saveStarted(engine, record.taskId, {
+      ref: update.ref,
+      ...(update.snapshot === undefined ? {} : { snapshot: update.snapshot }),
+    });
+    return;
+  }
+  if (update.snapshot === undefined) {
+    engine.lookSoon(record);
+    return;
+  }
+  // Events come late and out of order: one that says less than an end is only a reason to look.
+  if (isEnded(update.snapshot.status) || !isOlder(record, update))
+    await takeSnapshot(engine, record, update.snapshot, update.ref);
+  else engine.lookSoon(record);
+};
+
+const rank = { queued: 0, running: 1, waiting: 1, succeeded: 2, failed: 2, cancelled: 2 } as const;
+
+const isOlder = (record: TaskRecord, update: ExecutionUpdate): boolean => {
+  const before = record.execution;
+  const told = update.snapshot;
+  if (before === undefined || told === undefined) return false;
+  if (rank[told.status] < rank[before.status]) return true;
+  return (told.progress?.done ?? Number.POSITIVE_INFINITY) < (before.progress?.done ?? 0);
+};
+
+/** Keeps one subscription per adapter that can push, renewed whenever it ends. */
+export const adapterWatcher = (engine: EngineContext): { start(): void; stop(): Promise<void> } => {
+  const open = new Map<AdapterId, Subscription>();
+  const timers = new Map<AdapterId, () => void>();
+  const attempts = new Map<AdapterId, number>();
+  let isStopped = false;
+
+  const subscribe = async (adapterId: AdapterId, adapter: WorkflowAdapter): Promise<void> => {
+    const cursorName = `watch:${adapterId}`;
+    const cursor = await engine.store.loadCursor(cursorName);
+    const targets = [...engine.tools.values()]
+      .filter((tool) => tool.adapter === adapterId)
+      .map((tool) => adapter.parseTarget(tool.target));
+    const subscription = await callAdapter(engine, {
+      adapterId,
+      operation: "watch",
+      timeoutMs: engine.limits.callTimeoutMs,
+      onTimeout: "unavailable",
+      run: async (watched, context) =>
+        watched.watch?.(
+          {
+            targets,
+            ...(cursor === undefined ? {} : { cursor }),
+            sink: async (updates, nextCursor) => {
+              await takeUpdates(engine, adapterId, updates);
+              if (nextCursor !== undefined) await engine.store.saveCursor(cursorName, nextCursor);
+            },
+            ended: (error) => resubscribe(adapterId, adapter, error.message),
+          },
+          context,
+        ),
+    });
+    if (subscription === undefined) return;
+    if (isStopped) await subscription.close();
+    else open.set(adapterId, subscription);
+    attempts.set(adapterId, 0);
+  };
+
+  const resubscribe = (adapterId: AdapterId, adapter: WorkflowAdapter, message: string): void => {
+    open.delete(adapterId);
+    if (isStopped) return;
+    const attempt = (attempts.get(adapterId) ?? 0) + 1;
+    attempts.set(adapterId, attempt);
+    engine.audit({ kind: "watch_ended", adapterId, message });
+    timers.set(
+      adapterId,
+      engine.clock.schedule(backOffMs(attempt, 0.5), () => void trySubscribe(adapterId, adapter)),
+    );
+  };
+
+  const trySubscribe = (adapterId: AdapterId, adapter: WorkflowAdapter): Promise<void> =>
+    subscribe(adapterId, adapter).catch((error: unknown) =>
+      resubscribe(adapterId, adapter, toBridgeError(error).message),
+    );
+
+  return {
+    start: () => {
+      for (const [adapterId, adapter] of engine.adapters)
+        if (adapter.watch !== undefined) engine.background(trySubscribe(adapterId, adapter));
+    },
+    stop: async () => {
+      isStopped = true;
+      for (const cancel of timers.values()) cancel();
+      await Promise.allSettled([...open.values()].map((subscription) => subscription.close()));
+    },
+  };
+};
