@@ -184,7 +184,7 @@ const resolveTools = (
       const inner = typeof known.data?.path === "string" && known.data.path !== "" ? `.${known.data.path}` : "";
       throw misconfigured(
         `${path}.target${inner}`,
-        known.message.replace(new RegExp(`^${escape(inner.slice(1))}: `), ""),
+        known.message.replace(new RegExp(`^${escapePattern(inner.slice(1))}: `), ""),
         error,
       );
     }
@@ -195,7 +195,7 @@ const resolveTools = (
   return tools;
 };
 
-const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const escapePattern = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 const misconfigured = (path: string, text: string, cause?: unknown): BridgeError =>
   new BridgeError("misconfigured", `${path}: ${text}`, { data: { path }, cause });

@@ -109,7 +109,10 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     const traits = engine.adapters.get(adapterId)?.traits;
     while (line.waiting.length > 0 && line.running < mostBatches) {
       const now = engine.store.now();
-      if (now < line.nextCallAt) return planFlush(adapterId, line, line.nextCallAt - now);
+      if (now < line.nextCallAt) {
+        planFlush(adapterId, line, line.nextCallAt - now);
+        return;
+      }
       if (traits?.maxInspectCallsPerMinute !== undefined)
         line.nextCallAt = now + Math.ceil(60_000 / traits.maxInspectCallsPerMinute);
       const batch = line.waiting.splice(0, Math.max(1, traits?.inspectBatch ?? 1));
@@ -178,10 +181,12 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
       0,
       ...refused.map((outcome) => ("unavailable" in outcome ? (outcome.retryAfterMs ?? 0) : 0)),
     );
-    if (refused.length > 0 && (refused.length === outcomes.length || retryAfterMs > 0)) punish(line, retryAfterMs);
-    return;
-    line.penaltyMs = 0;
-    line.penaltyUntil = 0;
+    if (refused.length > 0 && (refused.length === outcomes.length || retryAfterMs > 0)) {
+      punish(line, retryAfterMs);
+    } else {
+      line.penaltyMs = 0;
+      line.penaltyUntil = 0;
+    }
   };
 
   const canLook = (record: TaskRecord): boolean =>
