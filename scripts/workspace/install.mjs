@@ -67,7 +67,7 @@ async function requireNativeBinding() {
       quiet: true,
     });
   if ((await load()).code === 0) return;
-  const rebuild = await pnpm(["rebuild", "better-sqlite3"], { env: compileEnvironment(), quiet: true });
+  const rebuild = await pnpm(["--recursive", "rebuild", "better-sqlite3"], { env: compileEnvironment(), quiet: true });
   const again = await load();
   if (again.code === 0) return;
   console.error(`${rebuild.output}\n${again.output}`.trim());
