@@ -15,7 +15,6 @@ export const jestConfig = {
       { swcrc: false, jsc: { parser: { syntax: "typescript" } } },
     ],
   },
-  modulePathIgnorePatterns: ["<rootDir>/dist/"],
   maxWorkers: 2,
   testTimeout: 20_000,
 };
