@@ -38,7 +38,7 @@ export const rooms = [
     files: "packages/core/src/engine/",
     may: ["core/contract", "ajv", "ajv/*", "ajv-formats", "@opentelemetry/api", "node:*"],
   },
-  { name: "core/memory-store", files: "packages/core/src/memory-store.ts", may: ["core/contract", "node:*"] },
+  { name: "core/memory-store", files: "packages/core/src/memory-", may: ["core/contract", "node:*"] },
   { name: "core", files: "packages/core/src/", may: ["core/contract", "core/engine", "core/memory-store", "node:*"] },
 
   ...protocolGenerations.map((generation) => ({
