@@ -123,7 +123,7 @@ export const answerOpenQuestion = (
   );
   const state = questions.some((entry) => entry.state === "open") ? "waiting" : "running";
   const queue = isClaimed ? withClaimedEffect : withEffect;
-  const notBefore = isClaimed ? now + claimMs(engine.limits.callTimeoutMs) : now;
+  const notBefore = isClaimed ? now + claimMs("answer", engine.limits.callTimeoutMs) : now;
   const queued = queue(
     { ...draft.record, questions, state, updatedAt: now },
     { kind: "answer", answerId, questionKey: question.key, action: answer.action },

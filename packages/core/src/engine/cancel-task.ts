@@ -78,7 +78,7 @@ const cancelTransition = (
     state: requested.state === "waiting" ? "running" : requested.state,
   });
   // Without a ref the entry waits, unclaimed, until there is one.
-  const until = closed.ref === undefined ? now : now + claimMs(engine.limits.callTimeoutMs);
+  const until = closed.ref === undefined ? now : now + claimMs("cancel", engine.limits.callTimeoutMs);
   const queued =
     isFirst && !hasEnded
       ? withClaimedEffect(closed, { kind: "cancel", reason: options.reason.slice(0, 200) }, until)

@@ -91,7 +91,7 @@ const copyOutput = async (
     if (engine.store.now() - claimedAt > engine.limits.callTimeoutMs / 2) {
       claimedAt = engine.store.now();
       await reviseTask(engine, record.taskId, (current) => ({
-        record: withEffectDelayed(current, effect.id, claimedAt + claimMs(engine.limits.callTimeoutMs)),
+        record: withEffectDelayed(current, effect.id, claimedAt + claimMs("capture", engine.limits.callTimeoutMs)),
         durable: false,
       }));
     }

@@ -94,7 +94,7 @@ const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTas
     slotHeld: true,
     wakeAt: null,
   };
-  const queued = withClaimedEffect(record, { kind: "start" }, now + claimMs(engine.limits.callTimeoutMs));
+  const queued = withClaimedEffect(record, { kind: "start" }, now + claimMs("start", engine.limits.callTimeoutMs));
   const { revision: _revision, ...fresh } = { ...queued, wakeAt: wakeAtOf(queued) };
   return fresh;
 };

@@ -5,7 +5,7 @@ import type { Effect, TaskQuestion, TaskRecord } from "../contract/task-record.t
 import type { AnswerRequest } from "../contract/workflow-adapter.ts";
 import { aboutTask } from "./audit.ts";
 import { callAdapter } from "./call-adapter.ts";
-import { backOffMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
+import { backOffMs, callMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { readWholePayload } from "./payloads.ts";
 import { closeQuestions } from "./questions.ts";
@@ -23,7 +23,7 @@ export const deliverAnswer = async (engine: EngineContext, record: TaskRecord, e
     await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "answer",
-      timeoutMs: engine.limits.callTimeoutMs,
+      timeoutMs: callMs("answer", engine.limits.callTimeoutMs),
       onTimeout: "outcome_unknown",
       record,
       run: async (adapter, context) => adapter.answer?.(ref, request, context),

@@ -1,7 +1,14 @@
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
 
-/** How long an effect that is being carried out is left alone: the deadline of the call and a margin for the write after it. */
-export const claimMs = (callTimeoutMs: number): number => callTimeoutMs + 5_000;
+/**
+ * The deadline of the call that carries an effect out (milliseconds). A start or a transfer may well take long; anything
+ * else that does not answer soon is better tried again, also because a crash delays it by as much.
+ */
+export const callMs = (kind: Effect["kind"], callTimeoutMs: number): number =>
+  kind === "start" || kind === "capture" ? callTimeoutMs : Math.min(callTimeoutMs, 10_000);
+
+/** How long an effect that is being carried out is left alone: its deadline and a margin for the write after it. */
+export const claimMs = (kind: Effect["kind"], callTimeoutMs: number): number => callMs(kind, callTimeoutMs) + 2_000;
 
 /** Effects that could not be carried out in this many attempts are given up. With the longest back-off this takes some hours. */
 export const maxEffectAttempts = 50;

@@ -6,7 +6,15 @@ import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { captureOutput } from "./capture-output.ts";
 import { deliverAnswer, toExecutionQuestion } from "./deliver-answer.ts";
-import { backOffMs, claimEffect, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
+import {
+  backOffMs,
+  callMs,
+  claimEffect,
+  claimMs,
+  maxEffectAttempts,
+  withEffectDelayed,
+  withoutEffect,
+} from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { resumeStart } from "./resume-start.ts";
 import { reviseTask } from "./revise-task.ts";
@@ -20,7 +28,8 @@ export const runDueEffect = async (engine: EngineContext, record: TaskRecord, ef
     record.taskId,
     (current) => {
       const now = engine.store.now();
-      claimed = claimEffect(current, effectId, now, now + claimMs(engine.limits.callTimeoutMs));
+      const kind = current.effects.find((entry) => entry.id === effectId)?.kind ?? "start";
+      claimed = claimEffect(current, effectId, now, now + claimMs(kind, engine.limits.callTimeoutMs));
       return claimed === undefined ? undefined : { record: claimed };
     },
     record,
@@ -120,7 +129,7 @@ const sendCancel = async (
     await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "cancel",
-      timeoutMs: engine.limits.callTimeoutMs,
+      timeoutMs: callMs("cancel", engine.limits.callTimeoutMs),
       onTimeout: "outcome_unknown",
       record,
       run: async (used, context) => used.cancel?.(ref, effect.reason, context),
@@ -167,7 +176,7 @@ const sendHeartbeat = async (
     await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "heartbeat",
-      timeoutMs: Math.min(engine.limits.callTimeoutMs, effect.everyMs),
+      timeoutMs: Math.min(callMs("heartbeat", engine.limits.callTimeoutMs), effect.everyMs),
       onTimeout: "unavailable",
       record,
       run: async (used, context) => used.heartbeat?.(ref, asked, context),
@@ -200,7 +209,7 @@ const forgetExecution = async (engine: EngineContext, record: TaskRecord, effect
       await callAdapter(engine, {
         adapterId: record.adapterId,
         operation: "forget",
-        timeoutMs: engine.limits.callTimeoutMs,
+        timeoutMs: callMs("forget", engine.limits.callTimeoutMs),
         onTimeout: "unavailable",
         record,
         run: async (used, context) => used.forget?.(ref, context),
