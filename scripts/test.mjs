@@ -23,9 +23,12 @@ const results = packages
   .filter(({ ran }) => ran || !selection);
 const total = { passed: 0, failed: 0, skipped: 0 };
 
+const width = Math.max(...results.map(({ name }) => name.length));
 console.log("\nAll packages");
 for (const { name, ran, passed, failed, skipped, skippedTests } of results) {
-  console.log(`  ${name.padEnd(32)}${ran ? `${passed} passed, ${failed} failed, ${skipped} skipped` : "did not run"}`);
+  console.log(
+    `  ${name.padEnd(width)}  ${ran ? `${passed} passed, ${failed} failed, ${skipped} skipped` : "did not run"}`,
+  );
   for (const test of skippedTests) console.log(`    skipped: ${test}`);
   total.passed += passed;
   total.failed += failed;
