@@ -1,10 +1,15 @@
 import { open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ExecutionSnapshot, InspectItem, InspectOutcome } from "@taskbridge/core/adapter";
+import {
+  type ExecutionSnapshot,
+  type InspectItem,
+  type InspectOutcome,
+  inlineOutputBytes,
+} from "@taskbridge/core/adapter";
 import { isMissing, type JobEnd, type JobSpec, type JobState, jobFile, jobFolder, readRecord } from "./job-folder.ts";
 import { findProcess, type Liveness, type ProcessIdentity } from "./process-identity.ts";
 import { maySpawn, readRunClaim } from "./run-claim.ts";
-import { endedSnapshot, inlineBytes, runningSnapshot } from "./to-snapshot.ts";
+import { endedSnapshot, runningSnapshot } from "./to-snapshot.ts";
 
 const tailBytes = 4096;
 
@@ -108,7 +113,7 @@ export const readSnapshot = async (folder: string, stage: JobStage): Promise<Exe
   if (stage.kind === "unrun") return stage.busy ? { status: "queued" } : undefined;
   if (stage.kind !== "ended") return undefined;
   const { output } = stage.end;
-  const isInline = output !== undefined && output.bytes <= inlineBytes;
+  const isInline = output !== undefined && output.bytes <= inlineOutputBytes;
   return endedSnapshot(stage.end, isInline ? await readFile(outputPath(folder, output), "utf8") : undefined);
 };
 

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, eventFile, type JobEnd, type JobState, jobFile } from "./job-folder.ts";
+import { eventFile, type JobEnd, type JobState, jobFile } from "./job-folder.ts";
 
 /** Room that the end record is sure to have, so that a disk that fills up later cannot swallow the end. */
 const endRoom = 16 * 1024;
@@ -99,8 +99,7 @@ export const jobJournal = (folder: string, key: string): JobJournal => {
         try {
           writeEnd(record);
           break;
-        } catch (error) {
-          process.stderr.write(`end not written: ${errnoOf(error) ?? String(error)}\n`);
+        } catch {
           if (performance.now() > giveUpAt) break;
           await new Promise((resolve) => setTimeout(resolve, retryEndMs));
         }

@@ -41,9 +41,9 @@ export const jobOutput = ({ folder, maxBytes, report, warn }: JobOutputOptions):
   let tail: Buffer = Buffer.alloc(0);
 
   const keep = (bytes: number, loss: string | undefined): void => {
+    resultBytes = bytes;
     resultLoss = loss === undefined ? undefined : `the result could not be kept: ${loss}`;
     if (loss === undefined) renameSync(resultDraft, resultFile);
-    resultBytes = bytes;
   };
   const beginResult = (line: string): void => {
     head = line;

@@ -22,6 +22,7 @@ import { eventFolder, jobFolder } from "./job-folder.ts";
 import { misconfigured, type ProcessAdapterOptions, parseOptions } from "./parse-options.ts";
 import { type ProcessTarget, parseTarget } from "./parse-target.ts";
 import { type StartHooks, startJob } from "./start-job.ts";
+import { supervisorLauncher } from "./supervisor-launcher.ts";
 import { removeJob, sweepEvents, sweepLeftovers } from "./sweep-leftovers.ts";
 import { toError } from "./to-error.ts";
 import { watchJobs } from "./watch-jobs.ts";
@@ -67,6 +68,7 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
   const options = parseOptions({ ...given });
   const { directory } = options;
   const feed = changeFeed(eventFolder(directory));
+  const launcher = supervisorLauncher(hooks.supervisorDiesAt);
   let isSwept = false;
 
   const prepare = async (): Promise<void> => {
@@ -87,7 +89,7 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
     await prepare().catch((error: unknown) => {
       throw toError(error, "start", { notSent: true });
     });
-    const stage = await startJob({ ...request, target }, { options, feed, hooks }, context);
+    const stage = await startJob({ ...request, target }, { options, feed, launcher, hooks }, context);
     const snapshot = await readSnapshot(jobFolder(directory, request.key), stage);
     return { ref: toRef(request.key), ...(snapshot === undefined ? {} : { snapshot }) };
   };
@@ -146,7 +148,7 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
     ),
     cancel: (ref, reason) => guarded("cancel", async () => cancelJob(folderOf(ref), parseRef(ref), reason)),
     answer: (ref, request, context) => guarded("answer", async () => answerJob(folderOf(ref), request, context)),
-    find: (key) =>
+    find: ({ key }) =>
       guarded("find", async () => {
         if (!isKey(key)) return undefined;
         const stage = await readStage(jobFolder(directory, key));
@@ -166,6 +168,7 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
     check: (targets) => guarded("check", () => check(targets)),
     async close() {
       feed.close();
+      launcher.close();
     },
   };
 };

@@ -1,9 +1,6 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { BridgeError, type CallContext, type StartRequest } from "@taskbridge/core/adapter";
 import type { ChangeFeed } from "./change-feed.ts";
 import { type JobStage, readStage } from "./inspect-job.ts";
@@ -12,10 +9,9 @@ import type { ParsedOptions } from "./parse-options.ts";
 import type { ProcessTarget } from "./parse-target.ts";
 import { thisProcess } from "./process-identity.ts";
 import { readReturnReason, readRunClaim } from "./run-claim.ts";
+import type { Launch, SupervisorLauncher } from "./supervisor-launcher.ts";
 import { toError } from "./to-error.ts";
 
-/** Where this file is run from `src`, too. */
-const supervisorScript = fileURLToPath(new URL("../dist/supervisor.js", import.meta.url));
 const inherited = ["PATH", "HOME", "LANG", "TMPDIR"];
 const pollMs = 50;
 const mostLaunches = 3;
@@ -31,6 +27,7 @@ export interface StartHooks {
 export interface StartTools {
   readonly options: ParsedOptions;
   readonly feed: ChangeFeed;
+  readonly launcher: SupervisorLauncher;
   readonly hooks: StartHooks;
 }
 
@@ -77,38 +74,6 @@ const claimKey = async (folder: string, spec: JobSpec, input: string): Promise<v
   }
   if (known.hash === spec.hash) return;
   throw new BridgeError("conflict", `the key ${spec.key} has already started something else`, { operation: "start" });
-};
-
-interface Launch {
-  /** Set once the supervisor has ended, or could not be spawned. */
-  exit?: { readonly code: number | null; readonly problem?: string };
-}
-
-const launch = (folder: string, hooks: StartHooks, onExit: () => void): Launch => {
-  const log = openSync(join(folder, jobFile.supervisorLog), "a", 0o600);
-  const launched: Launch = {};
-  try {
-    const point = hooks.supervisorDiesAt === undefined ? [] : [hooks.supervisorDiesAt];
-    const child = spawn(process.execPath, [supervisorScript, folder, ...point], {
-      cwd: "/",
-      // Nothing of the server's: its NODE_OPTIONS, for one, may open a debugger's port.
-      env: {},
-      detached: true,
-      stdio: ["ignore", log, log],
-    });
-    child.unref();
-    child.once("exit", (code) => {
-      launched.exit = { code };
-      onExit();
-    });
-    child.once("error", (error) => {
-      launched.exit = { code: 1, problem: error.message };
-      onExit();
-    });
-    return launched;
-  } finally {
-    closeSync(log);
-  }
 };
 
 /** A pause that ends early when the job changes. */
@@ -174,7 +139,7 @@ const superviseUntilSettled = async (
       }
       if (!isTaken(stage) && (launched === undefined || exit !== undefined)) {
         if (exit !== undefined && (exit.code !== null || launches === mostLaunches)) throw await notBegun(folder, exit);
-        launched = launch(folder, tools.hooks, alarm.ring);
+        launched = tools.launcher.launch(folder, alarm.ring);
         launches++;
         tools.hooks.reached?.("launched");
       }
@@ -192,6 +157,9 @@ export const startJob = async (
   context: CallContext,
 ): Promise<JobStage> => {
   const folder = jobFolder(tools.options.directory, request.key);
+  if (context.signal.aborted) {
+    throw new BridgeError("unavailable", "given up before the start", { operation: "start", notSent: true });
+  }
   const spec = await createSpec(request, tools.options, context.now());
   try {
     await claimKey(folder, spec, request.input);
@@ -200,6 +168,7 @@ export const startJob = async (
   }
   tools.hooks.reached?.("claimed");
   const stage = await superviseUntilSettled(folder, request.key, tools, context.signal);
+  tools.launcher.keepSpare();
   const refusal = stage.kind === "ended" ? stage.end.refusal : undefined;
   if (refusal === undefined) return stage;
   throw new BridgeError(refusal.code, refusal.message, {

@@ -37,6 +37,7 @@ interface ClaimedJob {
   readonly journal: JobJournal;
   readonly claim: RunClaim;
   readonly supervisor: ProcessIdentity;
+  readonly pipes: Promise<JobPipes>;
 }
 
 /** The child, or why there is none: `spawn` throws some errors and emits others. */
@@ -56,7 +57,7 @@ const spawnCommand = async ({ command, cwd, env }: JobSpec, pipes: JobPipes): Pr
 
 const spawnAndFollow = async (job: ClaimedJob, hooks: SupervisorHooks): Promise<void> => {
   const { folder, spec, journal, claim, supervisor } = job;
-  const [input, pipes] = await Promise.all([readFile(join(folder, jobFile.input), "utf8"), openJobPipes(folder)]);
+  const [input, pipes] = await Promise.all([readFile(join(folder, jobFile.input), "utf8"), job.pipes]);
   await markSpawning(claim);
   hooks.reached("marked");
   const child = await spawnCommand(spec, pipes);
@@ -72,6 +73,8 @@ const spawnAndFollow = async (job: ClaimedJob, hooks: SupervisorHooks): Promise<
 
 /** Runs the job in `folder`, unless somebody else does or did. */
 export const superviseJob = async (folder: string, hooks: SupervisorHooks): Promise<void> => {
+  // Takes as long as everything up to where it is needed.
+  const pipes = openJobPipes(folder);
   const [spec, supervisor] = await Promise.all([readRecord<JobSpec>(join(folder, jobFile.spec)), thisProcess()]);
   if (spec === undefined || existsSync(join(folder, jobFile.end))) return;
   const claim = await claimRun(folder, supervisor);
@@ -85,5 +88,5 @@ export const superviseJob = async (folder: string, hooks: SupervisorHooks): Prom
   }
   const missingFolder = findMissingFolder(spec);
   if (missingFolder !== undefined) return refuse(journal, folder, missingFolder);
-  return spawnAndFollow({ folder, spec, journal, claim, supervisor }, hooks);
+  return spawnAndFollow({ folder, spec, journal, claim, supervisor, pipes }, hooks);
 };

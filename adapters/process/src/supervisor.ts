@@ -1,11 +1,7 @@
-import { errnoOf } from "./job-folder.ts";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf, jobFile } from "./job-folder.ts";
 import { superviseJob } from "./supervise-job.ts";
-
-/**
- * A process of its own for each job, started by the adapter: `supervisor.js FOLDER [POINT]`. With POINT it kills itself
- * there, for the tests of what a crash leaves behind. Imports nothing but Node, to start fast.
- */
-const [folder = "", dieAt] = process.argv.slice(2);
 
 /** Read by the adapter: the disk is full, and nothing was run. */
 const noRoom = 28;
@@ -15,6 +11,32 @@ let wake = (): void => {};
 process.on("SIGCONT", () => wake());
 // A shutdown that signals every process must not take the witness away before the command itself has ended.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+
+/**
+ * A process of its own for each job, started by the adapter: `supervisor.js FOLDER [POINT]`; without arguments it waits
+ * for the folder on stdin, and ends when that does. With POINT it kills itself there, for the tests of what a crash
+ * leaves behind. Imports nothing but Node, to start fast.
+ */
+const readFolder = async (): Promise<string> => {
+  let text = "";
+  for await (const chunk of process.stdin) text += chunk;
+  return text.trimEnd();
+};
+
+const [, , given, dieAt] = process.argv;
+const folder = given ?? (await readFolder());
+if (folder === "") process.exit(0);
+
+const note = (error: unknown): void => {
+  const text = error instanceof Error ? error.stack : String(error);
+  try {
+    appendFileSync(join(folder, jobFile.supervisorLog), `${text}\n`, { mode: 0o600 });
+  } catch {
+    // There is nobody left to tell.
+  }
+};
+// While a command runs, a supervisor that goes on in doubt is worth more than a job that nobody follows.
+process.on("uncaughtException", note);
 
 try {
   await superviseJob(folder, {
@@ -27,6 +49,6 @@ try {
   });
   process.exit(0);
 } catch (error) {
-  process.stderr.write(`${(error as Error).stack}\n`);
+  note(error);
   process.exit(errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT" ? noRoom : 1);
 }

@@ -1,9 +1,6 @@
 import type { ExecutionOutput, ExecutionQuestion, ExecutionSnapshot } from "@taskbridge/core/adapter";
 import type { JobEnd, JobState, OpenQuestion } from "./job-folder.ts";
 
-/** Outputs up to this size (bytes) are part of the snapshot. */
-export const inlineBytes: number = 64 * 1024;
-
 const toQuestion = ({ key: _, ...question }: OpenQuestion): ExecutionQuestion => question;
 
 /** `text`: the output's file, when it is small enough. */

@@ -2,12 +2,13 @@ import {
   asStartKey,
   type ExecutionUpdate,
   isEnded,
+  type StartKey,
   type Subscription,
   type WatchRequest,
 } from "@taskbridge/core/adapter";
 import type { ChangeFeed } from "./change-feed.ts";
 import { toRef } from "./execution-ref.ts";
-import { inspectJob, readStage } from "./inspect-job.ts";
+import { readSnapshot, readStage } from "./inspect-job.ts";
 import { jobFolder } from "./job-folder.ts";
 
 const batch = 100;
@@ -22,10 +23,20 @@ export interface WatchTools {
   warn(message: string): void;
 }
 
-const readUpdate = async (directory: string, key: string): Promise<ExecutionUpdate> => {
+type JobUpdate = ExecutionUpdate & { readonly key: StartKey };
+
+/** Undefined for a start that was refused: its caller is told, and there is no execution. */
+const readUpdate = async (directory: string, key: string): Promise<JobUpdate | undefined> => {
   const named = { key: asStartKey(key), ref: toRef(key) };
-  const outcome = await inspectJob(directory, key, "status").catch(() => undefined);
-  return outcome !== undefined && "snapshot" in outcome ? { ...named, snapshot: outcome.snapshot } : named;
+  const folder = jobFolder(directory, key);
+  try {
+    const stage = await readStage(folder);
+    if (stage.kind === "ended" && stage.end.refusal !== undefined) return undefined;
+    const snapshot = await readSnapshot(folder, stage);
+    return snapshot === undefined ? named : { ...named, snapshot };
+  } catch {
+    return named;
+  }
 };
 
 /** Hands on what changes, in batches, one at a time; changes of one job that come meanwhile are one. */
@@ -35,20 +46,20 @@ export const watchJobs = (
   sink: WatchRequest<unknown>["sink"],
 ): Subscription => {
   const changed = new Set<string>(running);
-  const alive = new Set<string>();
+  const alive = new Set<StartKey>();
   let isClosed = false;
   let pumping: Promise<void> | undefined;
   let retry: NodeJS.Timeout | undefined;
 
   const handOn = async (keys: readonly string[]): Promise<void> => {
     for (const key of keys) changed.delete(key);
-    const updates = await Promise.all(keys.map((key) => readUpdate(directory, key)));
-    updates.forEach(({ snapshot }, index) => {
-      const key = keys[index] as string;
+    const read = await Promise.all(keys.map((key) => readUpdate(directory, key)));
+    const updates = read.filter((update) => update !== undefined);
+    for (const { key, snapshot } of updates) {
       if (snapshot === undefined || isEnded(snapshot.status)) alive.delete(key);
       else alive.add(key);
-    });
-    await sink(updates);
+    }
+    if (updates.length > 0) await sink(updates);
   };
   const pump = async (): Promise<void> => {
     while (changed.size > 0 && !isClosed) {
