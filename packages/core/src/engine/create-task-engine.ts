@@ -41,6 +41,9 @@ export interface TaskEngineOptions {
   readonly encryptionKey?: Uint8Array;
 }
 
+/** Shared by all engines of this process: compiling takes a while, and the same schemas come again. */
+const check = jsonChecks();
+
 /** Puts an engine together. Throws `misconfigured` with `data.path` for tools that cannot work; touches no backend. */
 export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
   const closing = new AbortController();
@@ -49,7 +52,6 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
   const random = options.randomBytes ?? systemRandomBytes;
   const adapters = new Map(Object.entries(options.adapters) as [AdapterId, WorkflowAdapter][]);
   for (const [name, adapter] of adapters) requireUsable(name, adapter, options.store);
-  const check = jsonChecks();
   const background = (promise: Promise<unknown>): void => {
     const watched = promise
       .catch((error: unknown) => engine.audit({ kind: "internal_error", message: toBridgeError(error).message }))
@@ -61,7 +63,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     clock: options.clock ?? systemClock,
     random,
     adapters,
-    tools: resolveTools(options.tools, adapters, check),
+    tools: resolveTools(options.tools, adapters),
     limits: { ...defaultLimits, ...options.limits },
     secrets: options.encryptionKey === undefined ? plainBox : encryptedBox(options.encryptionKey, random),
     hub: taskHub(),
@@ -160,7 +162,6 @@ const requireUsable = (name: string, adapter: WorkflowAdapter, store: TaskStore)
 const resolveTools = (
   definitions: readonly ToolDefinition[],
   adapters: ReadonlyMap<AdapterId, WorkflowAdapter>,
-  check: ReturnType<typeof jsonChecks>,
 ): ReadonlyMap<string, ResolvedTool> => {
   const tools = new Map<string, ResolvedTool>();
   for (const [index, definition] of definitions.entries()) {
