@@ -176,8 +176,8 @@ const resolveTools = (
         `${path}.adapter`,
         `no adapter is called ${JSON.stringify(tool.adapter)}; there are: ${[...adapters.keys()].join(", ") || "none"}`,
       );
-    if (JSON.stringify(tool.target).length > 8_192)
-      throw misconfigured(`${path}.target`, "more than 8192 characters of JSON are not kept with each task");
+    if (JSON.stringify(tool.target).length > 4_096)
+      throw misconfigured(`${path}.target`, "more than 4096 characters of JSON are not kept with each task");
     try {
       adapter.parseTarget(tool.target);
     } catch (error) {

@@ -11,7 +11,7 @@ export interface NewSecret {
 
 /** The most questions that one task shows at once, and what they may weigh together: the record is read with every poll. */
 const mostOpen = 20;
-const mostQuestionBytes = 8_000;
+const mostQuestionBytes = 6_000;
 /** Closed ones are remembered by name, so that a late look does not ask them again. */
 const mostClosed = 50;
 

@@ -51,7 +51,7 @@ const clipFailure = (failure: ExecutionFailure): ExecutionFailure => ({
   kind: failure.kind,
   reason: clip(failure.reason, 500),
   ...(failure.code === undefined ? {} : { code: clip(failure.code, 100) }),
-  ...(failure.detail === undefined ? {} : { detail: clip(failure.detail, 4_000) }),
+  ...(failure.detail === undefined ? {} : { detail: clip(failure.detail, 3_000) }),
 });
 
 /** Ends a task. Its questions are withdrawn; only what still must be told to the backend stays in the outbox. */
@@ -188,10 +188,10 @@ const toExecution = (record: TaskRecord, snapshot: ExecutionSnapshot): NonNullab
     ...(children === undefined
       ? {}
       : {
-          children: children.slice(0, 20).map((child) => ({
-            name: clip(child.name, 100),
+          children: children.slice(0, 10).map((child) => ({
+            name: clip(child.name, 80),
             status: child.status,
-            ...(child.url === undefined ? {} : { url: clip(child.url, 300) }),
+            ...(child.url === undefined ? {} : { url: clip(child.url, 200) }),
           })),
         }),
   };
