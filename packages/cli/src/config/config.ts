@@ -1,0 +1,60 @@
+import type { JsonObject, JsonValue, Limits, TaskPolicy } from "@taskbridge/core";
+import type { ConfigError } from "./config-error.ts";
+import type { ConfigPath } from "./config-path.ts";
+
+/** A configuration file, read, substituted and checked against the schema. Absent members mean the defaults. */
+export interface Config {
+  /** As the user wrote it. */
+  readonly file: string;
+  /** The absolute folder of the file: what relative paths are relative to. */
+  readonly directory: string;
+  readonly server: ServerSettings;
+  readonly store: string;
+  readonly adapters: Readonly<Record<string, AdapterEntry>>;
+  readonly tools: readonly ToolEntry[];
+  readonly limits: LimitSettings;
+  /** An error about one place of the file, with its line. */
+  fault(path: ConfigPath, message: string): ConfigError;
+  /** Turns an error that tells a path within `prefix` (`data.path`) into one about that place of the file. */
+  rebase(error: unknown, prefix: ConfigPath): ConfigError;
+  /** Hides what `${…}` put in. */
+  redact(text: string): string;
+}
+
+export interface ServerSettings {
+  readonly name?: string;
+  readonly instructions?: string;
+  readonly wires?: readonly ("2026-07-28" | "none")[];
+  readonly waitMs?: number;
+  readonly http?: {
+    readonly host?: string;
+    readonly port?: number;
+    readonly path?: string;
+    readonly allowedHosts?: readonly string[];
+    readonly allowedOrigins?: readonly string[];
+  };
+  readonly auth?: { readonly tokens: string };
+}
+
+export interface AdapterEntry {
+  readonly use: string;
+  readonly [option: string]: unknown;
+}
+
+export interface ToolEntry {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly adapter: string;
+  readonly target: JsonValue;
+  readonly input?: JsonObject;
+  readonly output?: JsonObject;
+  readonly annotations?: JsonObject;
+  readonly task?: Partial<Omit<TaskPolicy, "dedupeWindowMs">> & { readonly dedupe?: { readonly windowMs?: number } };
+}
+
+export type LimitSettings = Partial<
+  Pick<Limits, "maxConcurrentTasksPerOwner" | "maxRetentionMs" | "maxInlineResultBytes" | "maxReasks" | "lostAfterMs">
+> & { readonly maxBodyBytes?: number };
+
+export const defaultStore = "sqlite:./taskbridge.db";

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { resolve as resolveFrom } from "import-meta-resolve";
+
+export type ImportOutcome =
+  | { readonly name: string; readonly exports: Readonly<Record<string, unknown>> }
+  | { readonly fault: string };
+
+/**
+ * Imports the first of these packages that is installed: for the configuration file's folder, or else for the CLI. One
+ * that is there and does not load ends the search.
+ */
+export const importPackage = async (names: readonly string[], directory: string): Promise<ImportOutcome> => {
+  for (const name of names) {
+    for (const parent of [pathToFileURL(join(directory, "taskbridge.yaml")).href, import.meta.url]) {
+      const url = resolvePackage(name, parent);
+      if (url === undefined) continue;
+      try {
+        return { name, exports: await import(url) };
+      } catch (error) {
+        return { fault: `${name} does not load: ${error instanceof Error ? error.message : String(error)}` };
+      }
+    }
+  }
+  const [first, second] = names;
+  const absent = second === undefined ? `${first} is not installed` : `neither ${first} nor ${second} is installed`;
+  return { fault: absent };
+};
+
+const resolvePackage = (name: string, parent: string): string | undefined => {
+  try {
+    return resolveFrom(name, parent);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ERR_MODULE_NOT_FOUND" || code === "ERR_INVALID_MODULE_SPECIFIER") return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,49 @@
+import { expect, test } from "@jest/globals";
+import { defaultLimits, defaultTaskPolicy } from "@taskbridge/core";
+import { configSchema } from "../../src/config/check-schema.ts";
+
+interface Schema {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema | true>>;
+  readonly $defs?: Readonly<Record<string, Schema>>;
+  readonly then?: Schema;
+}
+
+const schema = configSchema() as Schema;
+const definitions = schema.$defs ?? {};
+
+test("every member is described, and a duration names its unit", () => {
+  const undescribed: string[] = [];
+  const visit = (place: string, { properties = {} }: Schema): void => {
+    for (const [name, member] of Object.entries(properties)) {
+      if (member === true || (member.$ref !== undefined && member.properties === undefined)) continue;
+      const text = member.description ?? "";
+      if (text === "" || (name.endsWith("Ms") && !text.includes("milliseconds"))) undescribed.push(`${place}.${name}`);
+      if (member.default !== undefined && !/default/i.test(text) && !place.startsWith("then"))
+        undescribed.push(`${place}.${name}`);
+      visit(`${place}.${name}`, member);
+    }
+  };
+  visit("", schema);
+  for (const [name, definition] of Object.entries(definitions)) {
+    expect(definition.description).toBeTruthy();
+    visit(name, definition);
+    if (definition.then !== undefined) visit(`then ${name}`, definition.then);
+  }
+  expect(undescribed).toEqual([]);
+});
+
+test("its defaults are those of the engine", () => {
+  const defaultsOf = (name: string): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(definitions[name]?.properties ?? {}).flatMap(([member, { default: value } = {} as Schema]) =>
+        value === undefined ? [] : [[member, value]],
+      ),
+    );
+  const { maxBodyBytes, ...limits } = defaultsOf("limits");
+  expect(defaultLimits).toMatchObject(limits);
+  expect(maxBodyBytes).toBe(defaultLimits.maxInputBytes);
+  expect(defaultTaskPolicy).toMatchObject(defaultsOf("task"));
+});
