@@ -1,0 +1,108 @@
+import {
+  type Access,
+  localOwner,
+  type TaskEngine,
+  type TaskQuestion,
+  type TaskRecord,
+  type TaskView,
+} from "@taskbridge/core";
+import { usageError } from "./cli-error.ts";
+import type { Config } from "./config/config.ts";
+import { openEngine } from "./config/open-engine.ts";
+import type { Question, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
+import { shellWord } from "./terminal/shell-word.ts";
+
+const operator: Access = { operator: true };
+const pageSize = 100;
+/** Long enough to be cheap; a change ends the wait at once. */
+const waitMs = 30_000;
+
+/**
+ * Tasks of a configuration's store, seen as the operator, by an engine in this process. `background`: it also does by
+ * itself what is due, as a call needs; without it, it only acts when asked to.
+ */
+export const engineSource = async (config: Config, { background }: { background: boolean }): Promise<TaskSource> => {
+  const { engine, close } = await openEngine(config);
+  if (background) await engine.open();
+  const revisions = new Map<string, number>();
+  const toStatus = (view: TaskView): TaskStatus => {
+    revisions.set(view.record.taskId, view.record.revision);
+    return toTaskStatus(view.record);
+  };
+
+  return {
+    flags: `--config ${shellWord(config.file)}`,
+    callTool: async (tool, input, { signal }) => {
+      if (!engine.tools.has(tool)) throw unknownTool(engine, tool);
+      const view = await engine.createTask({ tool, input, owner: localOwner, signal });
+      return { kind: "task", task: toStatus(view) };
+    },
+    readTask: async (taskId) => toStatus(await engine.readTask(taskId, operator)),
+    nextStatus: async ({ taskId }, signal) => {
+      const revision = revisions.get(taskId) ?? 0;
+      const view = await engine.waitForTask(taskId, operator, {
+        until: "changed",
+        revision,
+        timeoutMs: waitMs,
+        signal,
+      });
+      signal.throwIfAborted();
+      return toStatus(view);
+    },
+    readResult: (task) => readResult(engine, task),
+    answerTask: async (taskId, answers) => (await engine.answerTask(taskId, operator, answers)).ignored,
+    cancelTask: async (taskId) =>
+      toStatus(await engine.cancelTask(taskId, operator, { reason: "cancelled by the operator", latch: false })),
+    listTasks: async function* () {
+      let cursor: string | undefined;
+      do {
+        const page = await engine.listTasks(operator, {}, cursor, pageSize);
+        yield* page.tasks.map(toStatus);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+    },
+    close,
+  };
+};
+
+const unknownTool = (engine: TaskEngine, tool: string): Error =>
+  usageError(`there is no tool "${tool}"; the configuration has ${[...engine.tools.keys()].join(", ")}`);
+
+const toTaskStatus = (record: TaskRecord): TaskStatus => ({
+  taskId: record.taskId,
+  tool: record.tool,
+  state: record.state,
+  ...(record.message === undefined ? {} : { message: record.message }),
+  ...(record.execution?.progress === undefined ? {} : { progress: record.execution.progress }),
+  questions: record.questions.filter(({ state }) => state === "open").map(toQuestion),
+  ...(record.failure === undefined ? {} : { failure: record.failure }),
+  ...(record.output === undefined ? {} : { resultBytes: record.output.bytes }),
+  ...(record.execution?.url === undefined ? {} : { url: record.execution.url }),
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt,
+  ...(record.endedAt === undefined ? {} : { endedAt: record.endedAt }),
+  ...(record.expiresAt === undefined ? {} : { expiresAt: record.expiresAt }),
+});
+
+const toQuestion = ({ key, message, schema, url }: TaskQuestion): Question => ({
+  key,
+  message,
+  ...(schema === undefined ? {} : { schema }),
+  ...(url === undefined ? {} : { url }),
+});
+
+const partBytes = 1_048_576;
+
+const readResult = async (engine: TaskEngine, { taskId, resultBytes = 0 }: TaskStatus): Promise<TaskResult> => {
+  const parts: Uint8Array[] = [];
+  let mediaType = "text/plain";
+  for (let offset = 0; offset < resultBytes; ) {
+    const part = await engine.readOutput(taskId, operator, { offset, length: partBytes });
+    parts.push(part.bytes);
+    offset += part.bytes.length;
+    mediaType = part.mediaType;
+    if (part.bytes.length === 0) break;
+  }
+  const text = Buffer.concat(parts).toString("utf8");
+  return mediaType === "application/json" ? { text, json: JSON.parse(text) } : { text };
+};

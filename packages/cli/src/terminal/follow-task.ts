@@ -1,0 +1,97 @@
+import { CliError, exitCodes } from "../cli-error.ts";
+import { isOver, type TaskSource, type TaskStatus } from "../task-source.ts";
+import { askQuestions } from "./ask-questions.ts";
+import { formatFailure, formatQuestion, formatResult, taskDocument } from "./format-task.ts";
+import type { Interruption } from "./interruption.ts";
+import { taskDisplay } from "./task-display.ts";
+
+export interface FollowOptions {
+  /** Ask a person on the terminal what the task asks; otherwise only say what is asked. */
+  readonly ask: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * Shows a task until it has ended, asks what it asks, and prints its result on stdout. Resolves with the exit code. When
+ * interrupted, the task goes on.
+ */
+export const followTask = async (
+  source: TaskSource,
+  first: TaskStatus,
+  { ask, json }: FollowOptions,
+  interruption: Interruption,
+): Promise<number> => {
+  const display = taskDisplay();
+  const asked = new Set<string>();
+  let task = first;
+  try {
+    while (!isOver(task)) {
+      display.show(task);
+      const isNew = task.questions.some(({ key }) => !asked.has(key));
+      if (isNew) {
+        display.pause();
+        await (ask ? askAndAnswer(source, task, asked, interruption) : tellQuestions(source, task, asked));
+      }
+      task = await source.nextStatus(task, interruption.signal);
+    }
+  } catch (error) {
+    display.pause();
+    if (!interruption.signal.aborted) throw withResumeHint(error, source, first.taskId);
+    process.stderr.write(`Interrupted. The task goes on:\n  ${watchCommand(source, first.taskId)}\n`);
+    if (json) printDocument(task);
+    return exitCodes.interrupted;
+  }
+  display.pause();
+  return printEnd(source, task, json);
+};
+
+const watchCommand = ({ flags }: TaskSource, taskId: string): string => `taskbridge tasks watch ${taskId} ${flags}`;
+
+const withResumeHint = (error: unknown, source: TaskSource, taskId: string): unknown =>
+  error instanceof CliError
+    ? new CliError(`${error.message}\nThe task may go on:\n  ${watchCommand(source, taskId)}`, error.exitCode)
+    : error;
+
+const askAndAnswer = async (
+  source: TaskSource,
+  { taskId, questions }: TaskStatus,
+  asked: Set<string>,
+  { signal, interrupt }: Interruption,
+): Promise<void> => {
+  for (const question of questions.filter(({ key }) => !asked.has(key))) {
+    const terminal = { input: process.stdin, output: process.stderr };
+    const answers = await askQuestions([question], terminal, signal, interrupt);
+    try {
+      const ignored = await source.answerTask(taskId, answers);
+      if (ignored.length > 0) process.stderr.write("  This question is not open any more.\n");
+      asked.add(question.key);
+    } catch (error) {
+      // What does not fit the schema is refused and the question stays open: ask again.
+      if (!(error instanceof Error) || signal.aborted) throw error;
+      process.stderr.write(`  ${error.message}\n`);
+    }
+  }
+};
+
+const tellQuestions = async (source: TaskSource, task: TaskStatus, asked: Set<string>): Promise<void> => {
+  for (const question of task.questions.filter(({ key }) => !asked.has(key))) {
+    process.stderr.write(`${formatQuestion(question, task.taskId, source.flags)}\n`);
+    asked.add(question.key);
+  }
+};
+
+/** The result of a task that has ended, on stdout; why there is none, on stderr. Returns the exit code. */
+const printEnd = async (source: TaskSource, task: TaskStatus, json: boolean): Promise<number> => {
+  const result = task.state === "succeeded" ? await source.readResult(task) : undefined;
+  if (json) printDocument(task, result);
+  else if (result !== undefined) printText(formatResult(result));
+  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? task.message ?? task.taskId}\n`);
+  return task.state === "succeeded" ? exitCodes.completed : exitCodes.failed;
+};
+
+export const printDocument = (task: TaskStatus, result?: Parameters<typeof taskDocument>[1]): void =>
+  printText(JSON.stringify(taskDocument(task, result), undefined, 2));
+
+export const printText = (text: string): void => {
+  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+};

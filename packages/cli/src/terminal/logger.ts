@@ -1,0 +1,19 @@
+import { type Logger, pino } from "pino";
+
+/** JSON lines on stderr, or readable ones where stderr is a terminal. `redact` sees each line as it is written. */
+export const createLogger = (redact: (text: string) => string): Logger => {
+  const format = process.stderr.isTTY === true ? formatLine : (line: string) => line;
+  return pino(
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    { write: (line: string) => process.stderr.write(redact(format(line))) },
+  );
+};
+
+/** `12:00:00 info  listening  url=http://…` */
+const formatLine = (line: string): string => {
+  const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const told = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return `${[String(time).slice(11, 19), String(level).padEnd(5), msg, ...told].filter(Boolean).join(" ")}\n`;
+};

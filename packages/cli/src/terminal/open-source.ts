@@ -1,0 +1,40 @@
+import { usageError } from "../cli-error.ts";
+import type { TaskSource } from "../task-source.ts";
+
+/** Where the tasks of a command are: exactly one of `config` and `url`. */
+export interface SourceFlags {
+  readonly config?: string;
+  readonly url?: string;
+  readonly token?: string;
+  readonly wire?: "auto" | "2026-07-28" | "none";
+}
+
+/** `background`: the command may have to carry on what it starts, so the engine works by itself. */
+export const openSource = async (flags: SourceFlags, background = false): Promise<TaskSource> => {
+  const { config, url } = flags;
+  if (config !== undefined && url !== undefined) throw usageError("give either --config or --url, not both");
+  if (config !== undefined) {
+    if (flags.wire !== undefined && flags.wire !== "auto") throw usageError("--wire is about a server: it needs --url");
+    if (flags.token !== undefined) throw usageError("--token is for a server: it needs --url");
+    const [{ loadConfig }, { engineSource }] = await Promise.all([
+      import("../config/load-config.ts"),
+      import("../engine-source.ts"),
+    ]);
+    return engineSource(loadConfig(config), { background });
+  }
+  if (url === undefined) throw usageError("give --config FILE or --url URL");
+  const { connectTaskClient } = await import("../task-client.ts");
+  const token = flags.token ?? process.env["TASKBRIDGE_TOKEN"];
+  return connectTaskClient({
+    url: parseUrl(url),
+    ...(token === undefined || token === "" ? {} : { token }),
+    wire: flags.wire ?? "auto",
+    onTrouble: (message) => process.stderr.write(`${message}\n`),
+  });
+};
+
+const parseUrl = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw usageError(`--url: an http:// or https:// address is needed, got ${JSON.stringify(text)}`);
+};

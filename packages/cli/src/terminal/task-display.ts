@@ -1,0 +1,78 @@
+import type { Writable } from "node:stream";
+import { Presets, SingleBar } from "cli-progress";
+import { isOver, type TaskStatus } from "../task-source.ts";
+import { formatProgress, stateWords } from "./format-task.ts";
+
+/** Shows a task as it goes on. */
+export interface TaskDisplay {
+  show(task: TaskStatus): void;
+  /** Takes the bar away, to ask or to print something; `show` brings it back. */
+  pause(): void;
+}
+
+/** A log is not to be flooded by a job that tells every frame (milliseconds). */
+const linePauseMs = 1_000;
+
+/** A bar on a terminal, and otherwise a line now and then. Both on stderr. */
+export const taskDisplay = (output: Writable & { readonly isTTY?: boolean } = process.stderr): TaskDisplay =>
+  output.isTTY === true ? barDisplay(output) : lineDisplay(output);
+
+const lineDisplay = (output: Writable): TaskDisplay => {
+  let last = "";
+  let lastState: TaskStatus["state"] | undefined;
+  let shownAt = 0;
+  return {
+    show: (task) => {
+      const line = [stateWords[task.state], formatProgress(task.progress) ?? task.message].filter(Boolean).join("  ");
+      const isSoon = task.state === lastState && Date.now() - shownAt < linePauseMs;
+      if (line === last || isSoon) return;
+      output.write(`${line}\n`);
+      last = line;
+      lastState = task.state;
+      shownAt = Date.now();
+    },
+    pause: () => {},
+  };
+};
+
+const barDisplay = (output: Writable): TaskDisplay => {
+  let bar: SingleBar | undefined;
+  const lines = lineDisplay(output);
+  const pause = (): void => {
+    bar?.stop();
+    bar = undefined;
+  };
+  return {
+    show: (task) => {
+      const { done, total, message } = task.progress ?? {};
+      if (isOver(task) || task.state === "waiting" || done === undefined || total === undefined) {
+        pause();
+        lines.show(task);
+        return;
+      }
+      const payload = { note: message ?? stateWords[task.state] };
+      if (bar === undefined) {
+        bar = createBar(output);
+        bar.start(total, done, payload);
+        return;
+      }
+      bar.setTotal(total);
+      bar.update(done, payload);
+    },
+    pause,
+  };
+};
+
+const createBar = (output: Writable): SingleBar =>
+  new SingleBar(
+    {
+      stream: output as NodeJS.WritableStream,
+      format: "{bar} {value}/{total}  {note}",
+      clearOnComplete: true,
+      hideCursor: true,
+      // We stop it ourselves at every exit, and its own handler would swallow the signal.
+      gracefulExit: false,
+      barsize: 24,
+    },
+    Presets.shades_classic,
+  );
