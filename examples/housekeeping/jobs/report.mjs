@@ -1,0 +1,44 @@
+// How a job speaks to taskbridge: JSON behind "::taskbridge " on stdout, answers as JSON lines on stdin.
+import { createInterface } from "node:readline";
+
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
+/** The arguments of the call: always the first line. */
+export const readInput = async () => JSON.parse((await lines.next()).value);
+
+const report = (what) => process.stdout.write(`::taskbridge ${JSON.stringify(what)}\n`);
+
+/** Tells at most ten times a second how far the job has come. */
+export const progressReporter = (total) => {
+  let toldAt = 0;
+  return (done, message) => {
+    const now = Date.now();
+    if (done < total && now - toldAt < 100) return;
+    toldAt = now;
+    report({ progress: { done, total, message } });
+  };
+};
+
+/** Waits for a person's answer: `{ action: "accept" | "decline" | "cancel", content? }`. */
+export const ask = async (key, message, schema) => {
+  report({ ask: { key, message, schema } });
+  for (;;) {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`nobody can answer "${message}" any more`);
+    const { answer } = JSON.parse(value);
+    if (answer?.key === key) return answer;
+  }
+};
+
+/** The last report. Stdin is let go, so that the job ends. */
+export const finish = (result) => {
+  report({ result });
+  process.stdin.destroy();
+};
+
+/** Ends the job as failed: the last lines of stderr become the reason. */
+export const fail = (message) => {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+  process.stdin.destroy();
+};

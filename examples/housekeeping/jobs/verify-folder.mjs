@@ -1,0 +1,17 @@
+import { hashFiles, listFiles, openFolder } from "./folder.mjs";
+import { fail, finish, progressReporter, readInput } from "./report.mjs";
+
+const input = await readInput();
+const folder = await openFolder(input.folder);
+const files = await listFiles(folder);
+const { digests } = await hashFiles(folder, files, progressReporter(files.length));
+
+const before = new Map(Object.entries(input.digests));
+const differences = [
+  ...files.filter((file) => !before.has(file)).map((file) => `new: ${file}`),
+  ...[...before.keys()].filter((file) => digests[file] === undefined).map((file) => `missing: ${file}`),
+  ...files.filter((file) => before.has(file) && before.get(file) !== digests[file]).map((file) => `changed: ${file}`),
+];
+
+if (differences.length === 0) finish({ files: files.length, unchanged: true });
+else fail([`${differences.length} of ${files.length} files differ`, ...differences.slice(0, 20)].join("\n"));
