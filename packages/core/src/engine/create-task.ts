@@ -16,6 +16,9 @@ import type { CreateTask } from "./task-engine.ts";
 import { mintStartKey, mintTaskId, taskNotFound } from "./task-id.ts";
 import type { ResolvedTool } from "./tool-definition.ts";
 import { wakeAtOf } from "./transitions.ts";
+import { within } from "./within.ts";
+
+type NewRecord = Omit<TaskRecord, "revision">;
 
 /** Starts a pipeline: see `TaskEngine.createTask`. */
 export const createTask = async (engine: EngineContext, request: CreateTask): Promise<TaskRecord> => {
@@ -31,12 +34,15 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
   if (request.signal?.aborted === true) throw callerGone();
   const record = newRecord(engine, tool, request);
   const created = await writeRecord(engine, tool, record, bytes, request);
-  if (created.taskId !== record.taskId) {
-    engine.audit({ kind: "task_folded", ...aboutTask(created) });
-    return created;
+  if (created.taskId === record.taskId) {
+    engine.audit({ kind: "task_created", ...aboutTask(created) });
+    return startAndAwait(engine, tool, created, request);
   }
-  engine.audit({ kind: "task_created", ...aboutTask(created) });
-  return startAndAwait(engine, tool, created, request);
+  // While the other call still waits for its answer, a refusal would take the task away again.
+  const folded = await awaitStart(engine, tool, created, request.signal);
+  if (folded === undefined) return createTask(engine, request);
+  engine.audit({ kind: "task_folded", ...aboutTask(folded) });
+  return folded;
 };
 
 /** The tool of this name; `invalid_input` when there is none. */
@@ -52,8 +58,10 @@ export const requireInput = (engine: EngineContext, tool: ResolvedTool, input: u
   if (typeof value !== "object" || Array.isArray(value))
     throw new BridgeError("invalid_input", "arguments: an object is needed", { data: { path: "arguments" } });
   const fault = engine.check(tool.input, `tools.${tool.name}.input`)(value);
-  if (fault !== undefined)
-    throw new BridgeError("invalid_input", `arguments: ${fault}`, { data: { path: fault.split(":")[0] } });
+  if (fault !== undefined) {
+    const path = /^([^\s:]+): /.exec(fault)?.[1] ?? "arguments";
+    throw new BridgeError("invalid_input", `arguments: ${fault}`, { data: { path } });
+  }
   return value as JsonObject;
 };
 
@@ -64,7 +72,7 @@ const requireSize = (bytes: number, most: number, whose: string): void => {
     });
 };
 
-const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTask): Omit<TaskRecord, "revision"> => {
+const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTask): NewRecord => {
   const now = engine.store.now();
   const { retentionMs, maxRunMs, questionTimeoutMs, pollIntervalMs, onUnknownStart } = tool.task;
   const record: TaskRecord = {
@@ -103,7 +111,7 @@ const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTas
 const writeRecord = async (
   engine: EngineContext,
   tool: ResolvedTool,
-  record: Omit<TaskRecord, "revision">,
+  record: NewRecord,
   input: Uint8Array,
   request: CreateTask,
 ): Promise<TaskRecord> => {
@@ -124,26 +132,26 @@ const writeRecord = async (
     if (!isBridgeError(error)) throw error;
     if (error.code === "conflict" && windowMs > 0) {
       const holder = await engine.store.read(error.data?.taskId as TaskId);
-      if (holder !== undefined && holder.expired !== true) return holder;
+      // Who asks again after a stop wants it to run.
+      if (holder !== undefined && holder.expired !== true && holder.cancel === undefined) return holder;
       return engine.store.create(record, { ...options, uniqueKeys: [] });
     }
     if (error.code !== "limit_exceeded") throw error;
-    await lookAtOpenTasks(engine, error);
+    await lookAtOpenTasks(engine, record, error);
     return engine.store.create(record, options).catch((second: unknown) => {
       throw explainLimit(toBridgeError(second), engine, tool);
     });
   }
 };
 
-/** An owner may be full only because nobody has looked for a while: look, then judge. */
-const lookAtOpenTasks = async (engine: EngineContext, error: BridgeError): Promise<void> => {
-  const ids = (error.data?.openTaskIds ?? []) as readonly TaskId[];
-  await Promise.all(
-    ids.slice(0, 100).map(async (taskId) => {
-      const record = await engine.store.read(taskId);
-      if (record !== undefined) await engine.lookNow(record);
-    }),
-  );
+/** Owner or tool may be full only because nobody has looked for a while: look, then judge. */
+const lookAtOpenTasks = async (engine: EngineContext, record: NewRecord, error: BridgeError): Promise<void> => {
+  const open = { slotHeld: true, includeExpired: true };
+  const { records } =
+    error.data?.scope === "tool"
+      ? await engine.store.list({ operator: true }, { ...open, tool: record.tool }, undefined, 100)
+      : await engine.store.list({ owner: record.owner }, open, undefined, 100);
+  await within(engine, Promise.all(records.map((open) => engine.lookNow(open))), engine.limits.readWaitMs);
 };
 
 const explainLimit = (error: BridgeError, engine: EngineContext, tool: ResolvedTool): BridgeError => {
@@ -183,6 +191,7 @@ const startAndAwait = async (
   isHandedOut = true;
   if (result !== undefined) {
     await engine.store.remove(created.taskId);
+    engine.hub.publish(created.taskId, undefined);
     engine.audit({ kind: "start_refused", ...aboutTask(created), message: result.refused.message });
     throw result.refused;
   }
@@ -200,28 +209,28 @@ const startAndAwait = async (
   return record;
 };
 
-const callerGone = (): BridgeError => new BridgeError("denied", "the caller was gone before the answer");
-
-/** What `work` resolves with, or undefined once the time is over or the caller gone. */
-const within = async <Result>(
+/** A task that another call is starting, once its start is settled or that call has been answered; undefined: it is gone. */
+const awaitStart = async (
   engine: EngineContext,
-  work: Promise<Result>,
-  timeoutMs: number,
+  tool: ResolvedTool,
+  record: TaskRecord,
   signal?: AbortSignal,
-): Promise<Result | undefined> => {
-  let stop: () => void = () => {};
-  const over = new Promise<undefined>((resolve) => {
-    const done = (): void => resolve(undefined);
-    const cancelTimer = engine.clock.schedule(timeoutMs, done);
-    signal?.addEventListener("abort", done, { once: true });
-    stop = () => {
-      cancelTimer();
-      signal?.removeEventListener("abort", done);
-    };
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    stop();
+): Promise<TaskRecord | undefined> => {
+  const isStarting = (current: TaskRecord): boolean => current.effects.some((effect) => effect.kind === "start");
+  if (isStarting(record) && engine.store.now() <= record.createdAt + tool.task.ackMs + 1_000) {
+    let unsubscribe: () => void = () => {};
+    const settled = new Promise<void>((resolve) => {
+      const read = async (): Promise<void> => {
+        const current = await engine.store.read(record.taskId);
+        if (current === undefined || !isStarting(current)) resolve();
+      };
+      unsubscribe = engine.hub.subscribe(record.taskId, () => engine.background(read()));
+    });
+    await within(engine, settled, tool.task.ackMs, signal);
+    unsubscribe();
   }
+  if (signal?.aborted === true) throw callerGone();
+  return engine.store.read(record.taskId);
 };
+
+const callerGone = (): BridgeError => new BridgeError("denied", "the caller was gone before the answer");

@@ -8,6 +8,7 @@ import { type Access, requireVisible } from "./ownership.ts";
 import { openQuestions } from "./questions.ts";
 import type { OutputPart, TaskView, WaitOptions } from "./task-engine.ts";
 import { parseTaskId, taskNotFound } from "./task-id.ts";
+import { within } from "./within.ts";
 
 /** Waiters read again after this long (milliseconds): a wake-up that was lost costs seconds, not a hang. */
 const rereadMs = 10_000;
@@ -39,17 +40,8 @@ export const readFresh = async (
   const record = requireVisible(await engine.store.read(taskId), access);
   const look = scheduler.refresh(record);
   if (look === undefined) return record;
-  await atMost(engine, look, engine.limits.readWaitMs);
+  await within(engine, look, engine.limits.readWaitMs);
   return requireVisible(await engine.store.read(taskId), access);
-};
-
-const atMost = async (engine: EngineContext, work: Promise<unknown>, timeoutMs: number): Promise<void> => {
-  let cancelTimer: () => void = () => {};
-  const over = new Promise<void>((resolve) => {
-    cancelTimer = engine.clock.schedule(timeoutMs, resolve);
-  });
-  await Promise.race([work, over]);
-  cancelTimer();
 };
 
 /** See `TaskEngine.waitForTask`. */
