@@ -1,0 +1,11 @@
+import { BridgeError } from "@taskbridge/core";
+
+/** The `taskId` of a request. Throws `invalid_input` for anything but text; which text is known is the engine's to say. */
+export const parseTaskId = (params: Readonly<Record<string, unknown>> | undefined): string => {
+  const taskId = params?.taskId;
+  if (typeof taskId === "string") return taskId;
+  throw new BridgeError("invalid_input", "taskId: text is needed", { data: { path: "taskId" } });
+};
+
+/** The answer of `tasks/update` and `tasks/cancel`: nothing but that it was heard. */
+export const acknowledgement: { readonly resultType: "complete" } = { resultType: "complete" };

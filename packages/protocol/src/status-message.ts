@@ -1,0 +1,24 @@
+import type { ExecutionProgress, TaskRecord } from "@taskbridge/core";
+
+/** One line for a person about where a task stands, for wires that have a place for it. Undefined: nothing to say. */
+export const toStatusMessage = (record: TaskRecord): string | undefined => {
+  const parts = record.state === "failed" ? failureParts(record) : runningParts(record);
+  const told = parts.filter((part, index) => part !== undefined && part !== "" && parts.indexOf(part) === index);
+  return told.length === 0 ? undefined : told.join(": ");
+};
+
+const failureParts = (record: TaskRecord): readonly (string | undefined)[] => [
+  record.failure?.reason ?? record.message,
+];
+
+const runningParts = (record: TaskRecord): readonly (string | undefined)[] => {
+  const ended = record.endedAt !== undefined;
+  const progress = ended ? undefined : record.execution?.progress;
+  return [toProgressCount(progress), record.message ?? progress?.message, progress?.message];
+};
+
+/** `3 of 10`, or `3` where the total is unknown. */
+const toProgressCount = (progress: ExecutionProgress | undefined): string | undefined => {
+  if (progress?.done === undefined) return undefined;
+  return progress.total === undefined ? `${progress.done}` : `${progress.done} of ${progress.total}`;
+};

@@ -1,0 +1,26 @@
+import { expect, test } from "@jest/globals";
+import { toStatusMessage } from "../src/status-message.ts";
+import { aRecord } from "./a-task.ts";
+
+test.each([
+  [{}, undefined],
+  [{ message: "queued behind 3" }, "queued behind 3"],
+  [{ execution: { status: "running", progress: { done: 3, total: 10, message: "frame 300" } } }, "3 of 10: frame 300"],
+  [
+    { message: "frame 300", execution: { status: "running", progress: { done: 3, message: "frame 300" } } },
+    "3: frame 300",
+  ],
+  [{ state: "failed", endedAt: 1, message: "failed", failure: { kind: "job", reason: "exit code 2" } }, "exit code 2"],
+  [
+    {
+      state: "cancelled",
+      endedAt: 1,
+      message: "cancelled by the caller",
+      cancel: { requestedAt: 1, reason: "x", latched: false },
+      execution: { status: "cancelled", progress: { done: 3 } },
+    },
+    "cancelled by the caller",
+  ],
+] as const)("%j", (members, message) => {
+  expect(toStatusMessage(aRecord(members))).toBe(message);
+});
