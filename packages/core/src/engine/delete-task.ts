@@ -10,8 +10,10 @@ import { parseTaskId } from "./task-id.ts";
 export const deleteTask = async (engine: EngineContext, id: unknown, access: Access): Promise<void> => {
   const taskId = parseTaskId(id);
   const record = requireVisible(await engine.store.read(taskId), access);
-  if (!isEnded(record.state)) await cancelTask(engine, taskId, access, { reason: "deleted by its owner", latch: true });
-  const expired = await expireTask(engine, record, true);
+  const ended = isEnded(record.state)
+    ? record
+    : await cancelTask(engine, taskId, access, { reason: "deleted by its owner", latch: true });
+  const expired = await expireTask(engine, ended, true);
   const forget = expired?.effects.find((effect) => effect.kind === "forget");
   if (expired !== undefined && forget !== undefined) await runDueEffect(engine, expired, forget.id);
 };
