@@ -4,7 +4,6 @@ import { aboutTask } from "./audit.ts";
 import { keepEffects } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { reviseTask } from "./revise-task.ts";
-import { withForget } from "./transitions.ts";
 
 /**
  * Frees what an ended task kept, once its time is over, and wakes who waits for it. The record itself goes as soon as the
@@ -33,7 +32,7 @@ export const expireTask = async (
         (effect) => current.slotHeld && (effect.kind === "cancel" || effect.kind === "start"),
       );
       const keepsInput = stopping.effects.some((effect) => effect.kind === "start");
-      return { record: withForget(stopping, now), dropPayloads: keepsInput ? ["output"] : "all" };
+      return { record: stopping, dropPayloads: keepsInput ? ["output"] : "all" };
     },
     record,
   );

@@ -5,7 +5,7 @@ import { applyTransition, takeSnapshot } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { keepEffects } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { endTask, failTask, type Transition, withForget } from "./transitions.ts";
+import { endTask, failTask, type Transition } from "./transitions.ts";
 
 /** Writes down what one look told. `isSuspect`: so many of the batch were missing that missing says nothing. */
 export const takeOutcome = async (
@@ -43,10 +43,9 @@ const missingTransition = (
     if (!record.slotHeld) return undefined;
     if (!proven && !isLong && !wasTold)
       return record.missingSince === undefined ? plain({ ...record, missingSince: now }) : undefined;
-    const released = keepEffects({ ...record, slotHeld: false }, (effect) => effect.kind !== "cancel");
-    return plain(released.expired === true ? withForget(released, now) : released);
+    return plain(keepEffects({ ...record, slotHeld: false }, (effect) => effect.kind !== "cancel"));
   }
-  if (record.execution !== undefined && isEnded(record.execution.status)) return undefined;
+  if (hasExecutionEnded(record)) return undefined;
   const settled = keepEffects(record, (effect) => effect.kind !== "cancel");
   if (record.cancel?.deliveredAt !== undefined)
     return endTask(settled, { state: "cancelled", message: record.cancel.reason, slotHeld: false }, now);

@@ -58,7 +58,7 @@ const clipFailure = (failure: ExecutionFailure): ExecutionFailure => ({
 export const endTask = (record: TaskRecord, end: TaskEnd, now: number): Transition => {
   if (!transitionTable[record.state].includes(end.state)) return unchanged(record);
   const { record: closed, dropPayloads } = closeAllQuestions(record);
-  const remaining = keepEffects(closed, (effect) => effect.kind === "cancel" || effect.kind === "start");
+  const remaining = keepEffects(closed, ({ kind }) => end.slotHeld && (kind === "cancel" || kind === "start"));
   const { message: _message, ...rest } = remaining;
   return {
     record: {
@@ -92,6 +92,10 @@ export const failTask = (
     now,
   );
 
+/** Whether the backend has told an end, whatever became of the task. */
+export const hasExecutionEnded = (record: TaskRecord): boolean =>
+  record.execution !== undefined && isEnded(record.execution.status);
+
 const unchanged = (record: TaskRecord): Transition => ({ record, payloads: [], dropPayloads: [], secrets: [] });
 
 /** What a look at the backend, or news from it, makes of a record. The same record when it makes no difference. */
@@ -103,7 +107,7 @@ export const applySnapshot = (
 ): Transition => {
   const { missingSince: _seen, ...found } = record;
   const seen: TaskRecord = { ...found, execution: toExecution(record, snapshot) };
-  if (isEnded(record.state)) return applyLate(seen, snapshot, now);
+  if (isEnded(record.state)) return applyLate(seen, snapshot);
   if (isEnded(snapshot.status)) return applyEnd(seen, snapshot, now);
   // A task whose output is being fetched has ended at the backend; an older state must not bring it back.
   if (record.execution !== undefined && isEnded(record.execution.status)) return unchanged(record);
@@ -117,15 +121,14 @@ export const applySnapshot = (
   return { ...merged, record: isVisibleChange(record, next) ? { ...next, updatedAt: now } : next };
 };
 
-const applyLate = (record: TaskRecord, snapshot: ExecutionSnapshot, now: number): Transition => {
+const applyLate = (record: TaskRecord, snapshot: ExecutionSnapshot): Transition => {
   if (!isEnded(snapshot.status)) return unchanged(record);
-  const settled = keepEffects({ ...record, slotHeld: false }, (effect) => effect.kind !== "cancel");
-  return unchanged(settled.expired === true ? withForget(settled, now) : settled);
+  return unchanged(keepEffects({ ...record, slotHeld: false }, (effect) => effect.kind !== "cancel"));
 };
 
-/** Adds the last effect of an expired record, once nothing of it runs any more. */
+/** Adds the last effect of an expired record, once nothing of it runs any more: whichever write let go of the slot. */
 export const withForget = (record: TaskRecord, now: number): TaskRecord =>
-  record.slotHeld || record.effects.some((effect) => effect.kind === "forget")
+  record.expired !== true || record.slotHeld || record.effects.some((effect) => effect.kind === "forget")
     ? record
     : withEffect(record, { kind: "forget" }, now);
 
