@@ -1,1 +1,14 @@
-export {};
+export type { Authenticator, AuthOutcome, Identity } from "./auth/authenticator.ts";
+export { tokenFile } from "./auth/token-file.ts";
+export type { OwnerPolicy } from "./caller.ts";
+export { createTaskServer } from "./create-task-server.ts";
+export type { PlainTool, PlainToolContext, PlainToolResult } from "./mcp/plain-tool.ts";
+export { defaultWireLimits, type WireLimits } from "./server-limits.ts";
+export type { ServerLog } from "./server-log.ts";
+export type {
+  ListeningServer,
+  ListenOptions,
+  TaskServer,
+  TaskServerOptions,
+  WireName,
+} from "./task-server-options.ts";

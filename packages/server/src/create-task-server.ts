@@ -1,0 +1,164 @@
+import { randomBytes } from "node:crypto";
+import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
+import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
+import { readOwner } from "./caller.ts";
+import { createHttpFace, type HttpFace } from "./http/http-face.ts";
+import { type HttpListener, listenHttp } from "./http/listen-http.ts";
+import { isLoopback } from "./http/loopback.ts";
+import { listenSlots } from "./listen/listen-slots.ts";
+import type { ListenContext } from "./listen/open-subscription.ts";
+import type { ServeContext } from "./mcp/serve-context.ts";
+import { createToolCatalog } from "./mcp/tool-catalog.ts";
+import { parseWires } from "./parse-wires.ts";
+import { openStdio, type StdioConnection } from "./serve-stdio.ts";
+import { splitLimits } from "./server-limits.ts";
+import { silentLog } from "./server-log.ts";
+import { stopServer } from "./stop-server.ts";
+import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
+
+const defaultWaitMs = 30_000;
+/** Hosts give a call up after 60 s, and the answer still has to travel. */
+const maxWaitMs = 45_000;
+
+/** Puts a server together and starts its engine. Rejects with `misconfigured` (`data.path`) for options that cannot work. */
+export const createTaskServer = async (options: TaskServerOptions): Promise<TaskServer> => {
+  const wires = parseWires(options.wires);
+  const limits = splitLimits(options.limits);
+  const waitMs = parseWaitMs(options.waitMs);
+  const log = options.log ?? silentLog;
+  const engine = createEngine(options, limits.engine);
+  const stopping = new AbortController();
+  const serve: ServeContext = {
+    engine,
+    catalog: createToolCatalog(engine.tools.values(), options.plainTools ?? []),
+    identity: { name: options.name, version: options.version ?? "0.0.0" },
+    instructions: options.instructions,
+    wires,
+    waitMs,
+    clock: options.clock ?? systemClock,
+    log,
+    stateCodec: createStateCodec(options.requestStateKey),
+    stopping: stopping.signal,
+    calls: new Set(),
+  };
+  const context: ListenContext = {
+    serve,
+    slots: listenSlots(limits.wire),
+    limits: limits.wire,
+    keepAliveMs: options.keepAliveMs ?? 15_000,
+  };
+  const faces = new Set<HttpFace>();
+  const listeners = new Set<HttpListener>();
+  const connections = new Set<StdioConnection>();
+  const openFace = (policy: Parameters<typeof createHttpFace>[1]["policy"]): HttpFace => {
+    const face = createHttpFace(context, { policy, auth: options.auth });
+    faces.add(face);
+    return face;
+  };
+  let mounted: HttpFace | undefined;
+  let stopped: Promise<void> | undefined;
+  await options.auth?.open?.();
+  await engine.open();
+
+  return {
+    engine,
+    listen: async (listen = {}) => {
+      const address = toAddress(listen);
+      const policy = choosePolicy(options, address.host, listen.unsafePublic === true);
+      const face = openFace(policy);
+      const listener = await listenHttp(face, address, { maxBodyBytes: limits.wire.maxBodyBytes, log });
+      listeners.add(listener);
+      log.info({ url: listener.url, owners: options.auth === undefined ? policy : "verified" }, "serving");
+      return {
+        url: listener.url,
+        port: listener.port,
+        close: async () => {
+          face.endStreams();
+          await listener.close();
+          await face.close();
+          listeners.delete(listener);
+          faces.delete(face);
+        },
+      };
+    },
+    serveStdio: async ({ transport } = {}) => {
+      const connection = openStdio(context, transport);
+      connections.add(connection);
+      await connection.ended;
+      connections.delete(connection);
+    },
+    fetch: (request, fetchOptions) => {
+      mounted ??= openFace(options.owners ?? "none");
+      return mounted.fetch(request, fetchOptions);
+    },
+    toolsChanged: () => {
+      for (const face of faces) face.toolsChanged();
+    },
+    close: () => {
+      stopped ??= stopServer({ serve, stopping, faces, listeners, connections, options });
+      return stopped;
+    },
+  };
+};
+
+const createEngine = (
+  options: TaskServerOptions,
+  limits: Parameters<typeof createTaskEngine>[0]["limits"],
+): TaskEngine =>
+  createTaskEngine({
+    store: options.store,
+    adapters: options.adapters,
+    tools: options.tools,
+    ...(limits === undefined ? {} : { limits }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.randomBytes === undefined ? {} : { randomBytes: options.randomBytes }),
+    ...(options.audit === undefined ? {} : { audit: options.audit }),
+    ...(options.encryptionKey === undefined ? {} : { encryptionKey: options.encryptionKey }),
+  });
+
+/** A state is good for its caller alone, and for ten minutes: people take their time to answer. */
+const createStateCodec = (key: Uint8Array | string = randomBytes(32)): ServeContext["stateCodec"] => {
+  const path = "requestStateKey";
+  const bytes = typeof key === "string" ? new TextEncoder().encode(key) : key;
+  if (bytes.length < 32) {
+    throw new BridgeError("misconfigured", `${path}: at least 32 bytes are needed, got ${bytes.length}`, {
+      data: { path },
+    });
+  }
+  const bind = ({ mcpReq, http }: ServerContext): string => `${mcpReq.method}|${readOwner(http?.authInfo, "none")}`;
+  return createRequestStateCodec<unknown>({ key: bytes, ttlSeconds: 600, bind });
+};
+
+const parseWaitMs = (waitMs = defaultWaitMs): number => {
+  if (Number.isSafeInteger(waitMs) && waitMs >= 0 && waitMs <= maxWaitMs) return waitMs;
+  const path = "server.waitMs";
+  throw new BridgeError("misconfigured", `${path}: 0 to ${maxWaitMs} is needed, got ${waitMs}`, { data: { path } });
+};
+
+const toAddress = (listen: ListenOptions): Parameters<typeof listenHttp>[1] => ({
+  host: listen.host ?? "127.0.0.1",
+  port: listen.port ?? 3000,
+  path: listen.path ?? "/mcp",
+  allowedHosts: listen.allowedHosts ?? [],
+  allowedOrigins: listen.allowedOrigins ?? [],
+});
+
+/** Strangers are never put together as one owner. */
+const choosePolicy = ({ auth, owners }: TaskServerOptions, host: string, unsafePublic: boolean): "local" | "none" => {
+  if (auth !== undefined) return "none";
+  if (isLoopback(host)) return owners ?? "local";
+  const path = "server.http.host";
+  if (!unsafePublic) {
+    throw new BridgeError(
+      "misconfigured",
+      `${path}: others can reach ${host}, but nobody is verified: set server.auth, listen on 127.0.0.1, or say unsafePublic`,
+      { data: { path } },
+    );
+  }
+  if (owners === "local") {
+    throw new BridgeError("misconfigured", `owners: "local" would make everybody who can reach ${host} one owner`, {
+      data: { path: "owners" },
+    });
+  }
+  return "none";
+};

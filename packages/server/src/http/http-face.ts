@@ -1,0 +1,65 @@
+import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
+import { type Authenticator, toChallenge } from "../auth/authenticator.ts";
+import { type OwnerPolicy, readOwner, toAuthInfo } from "../caller.ts";
+import { createHttpListen } from "../listen/http-listen.ts";
+import type { ListenContext } from "../listen/open-subscription.ts";
+import { createServerFactory } from "../mcp/server-factory.ts";
+
+/** The server as a web-standard handler. */
+export interface HttpFace {
+  /** `authInfo`: of a caller that was verified before; else the server's own authenticator is asked, if there is one. */
+  fetch(request: Request, options?: { readonly authInfo?: AuthInfo }): Promise<Response>;
+  /** For those who must know before they read a body. Undefined: nobody needs to be verified. */
+  authenticate(headers: Readonly<Record<string, string | undefined>>): Promise<Authenticated>;
+  toolsChanged(): void;
+  /** Ends subscriptions, saying so. */
+  endStreams(): void;
+  /** Gives up what is still under way. */
+  close(): Promise<void>;
+}
+
+export type Authenticated = { readonly authInfo: AuthInfo | undefined } | { readonly refusal: Response };
+
+export interface HttpFaceOptions {
+  readonly policy: OwnerPolicy;
+  readonly auth: Authenticator | undefined;
+}
+
+export const createHttpFace = (context: ListenContext, { policy, auth }: HttpFaceOptions): HttpFace => {
+  const { log } = context.serve;
+  const handler = createMcpHandler(createServerFactory(context.serve, "http", policy), {
+    onerror: (error) => log.debug({ err: error }, "a request was refused"),
+    maxRequestBodySize: context.limits.maxBodyBytes,
+    keepAliveMs: context.keepAliveMs,
+  });
+  const listen = createHttpListen(context, handler.fetch);
+  const authenticate: HttpFace["authenticate"] = async (headers) => {
+    if (auth === undefined) return { authInfo: undefined };
+    try {
+      const outcome = await auth.authenticate(headers);
+      if ("identity" in outcome) return { authInfo: toAuthInfo(outcome.identity) };
+      const challenge = { "WWW-Authenticate": toChallenge(outcome.refused) };
+      return { refusal: refuse(401, outcome.refused.description, challenge) };
+    } catch (error) {
+      log.error({ err: error }, "callers cannot be verified");
+      return { refusal: refuse(503, "Callers cannot be verified at present") };
+    }
+  };
+  return {
+    authenticate,
+    fetch: async (request, { authInfo: given } = {}) => {
+      const verified =
+        given === undefined ? await authenticate(Object.fromEntries(request.headers)) : { authInfo: given };
+      if ("refusal" in verified) return verified.refusal;
+      const { authInfo } = verified;
+      return listen.fetch(request, readOwner(authInfo, policy), authInfo === undefined ? {} : { authInfo });
+    },
+    toolsChanged: () => handler.notify.toolsChanged(),
+    endStreams: () => listen.endAll(),
+    close: () => handler.close(),
+  };
+};
+
+/** A refusal before JSON-RPC has begun: there is no ID to answer to. */
+export const refuse = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response =>
+  Response.json({ jsonrpc: "2.0", error: { code: -32_600, message }, id: null }, { status, headers });

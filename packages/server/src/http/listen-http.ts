@@ -1,0 +1,112 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
+import type { AuthInfo } from "@modelcontextprotocol/server";
+import { BridgeError } from "@taskbridge/core";
+import type { ServerLog } from "../server-log.ts";
+import { type HttpFace, refuse } from "./http-face.ts";
+import { createRequestGuard, type RequestGuardOptions } from "./request-guard.ts";
+
+export interface HttpAddress extends RequestGuardOptions {
+  /** 0: any free port. */
+  readonly port: number;
+  readonly path: string;
+}
+
+export interface HttpListener {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more requests. Resolves once those under way are answered. */
+  drain(): Promise<void>;
+  /** Closes what is left. */
+  close(): Promise<void>;
+}
+
+/** Longer than the idle time of common load balancers, so that none sends into a connection that is being closed. */
+const keepAliveTimeoutMs = 75_000;
+
+/** Serves a face over Streamable HTTP. Rejects with `misconfigured` (`data.path`) when the address cannot be had. */
+export const listenHttp = async (
+  face: HttpFace,
+  address: HttpAddress,
+  { maxBodyBytes, log }: { readonly maxBodyBytes: number; readonly log: ServerLog },
+): Promise<HttpListener> => {
+  const guard = createRequestGuard(address);
+  const serve = toNodeHandler(face, {
+    maxRequestBodySize: maxBodyBytes,
+    onerror: (error) => log.error({ err: error }, "a request could not be answered"),
+  });
+  const responses = new Set<ServerResponse>();
+  let isDraining = false;
+  let drained: () => void = () => {};
+
+  const answer = async (request: IncomingMessage & { auth?: AuthInfo }, response: ServerResponse): Promise<void> => {
+    if (request.url?.split("?")[0] !== address.path) return send(response, refuse(404, "Not found"));
+    const fault = guard(request.headers);
+    if (fault !== undefined) return send(response, refuse(403, fault));
+    if (isDraining) return send(response, refuse(503, "The server is being stopped", { "Retry-After": "1" }));
+    const verified = await face.authenticate(request.headers as Readonly<Record<string, string | undefined>>);
+    if ("refusal" in verified) return send(response, verified.refusal);
+    if (verified.authInfo !== undefined) request.auth = verified.authInfo;
+    await serve(request as NodeIncomingMessageLike, response);
+  };
+  const server = createServer((request, response) => {
+    responses.add(response);
+    response.once("close", () => {
+      responses.delete(response);
+      if (responses.size === 0) drained();
+    });
+    answer(request, response).catch((error: unknown) => {
+      log.error({ err: error }, "a request could not be answered");
+      response.destroy();
+    });
+  });
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  await bind(server, address);
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://${toUrlHost(address.host)}:${port}${address.path}`,
+    drain: async () => {
+      isDraining = true;
+      server.close();
+      if (responses.size > 0) {
+        await new Promise<void>((resolve) => {
+          drained = resolve;
+        });
+      }
+    },
+    close: () =>
+      new Promise((resolve) => {
+        if (!server.listening && responses.size === 0) resolve();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const bind = (server: Server, { host, port }: HttpAddress): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(toBindError(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+
+const toBindError = (error: NodeJS.ErrnoException, host: string, port: number): BridgeError => {
+  const isPort = error.code === "EADDRINUSE" || error.code === "EACCES";
+  const path = isPort ? "server.http.port" : "server.http.host";
+  const reason =
+    error.code === "EADDRINUSE" ? `port ${port} of ${host} is in use` : `${host}:${port} cannot be had: ${error.code}`;
+  return new BridgeError("misconfigured", `${path}: ${reason}`, { data: { path, reason: error.code }, cause: error });
+};
+
+/** What a client on this machine calls. */
+const toUrlHost = (host: string): string => {
+  if (host === "0.0.0.0" || host === "::" || host === "") return "127.0.0.1";
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+};
+
+const send = async (response: ServerResponse, answer: Response): Promise<void> => {
+  // What was sent along has not been read, so the connection cannot be used again.
+  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), connection: "close" });
+  response.end(await answer.text());
+};

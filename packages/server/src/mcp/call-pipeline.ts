@@ -1,0 +1,128 @@
+import type { Result, ServerContext } from "@modelcontextprotocol/server";
+import { isBridgeError, type ResolvedTool, type TaskRecord, type TaskView } from "@taskbridge/core";
+import { toErrorResult, toToolResult } from "@taskbridge/protocol";
+import { isToolError, toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
+import { readProgressToken, toHandle, toProgress } from "@taskbridge/protocol/untasked";
+import { toAccess } from "../caller.ts";
+import { type CallLifetime, followCall } from "./call-lifetime.ts";
+import { prepareCall } from "./prepare-call.ts";
+import type { Caller, ServeContext } from "./serve-context.ts";
+import { missingTasksExtension } from "./to-protocol-error.ts";
+import { hasEnded, waitForAnswer } from "./wait-for-answer.ts";
+
+/** How a call is answered: with a task; with a result, or a handle once the caller has waited long enough; or only with a result. */
+type AnswerMode = "task" | "wait" | "result";
+
+interface PipelineCall {
+  readonly context: ServeContext;
+  readonly caller: Caller;
+  readonly tool: ResolvedTool;
+  readonly request: ServerContext;
+  readonly lifetime: CallLifetime;
+  readonly mode: AnswerMode;
+}
+
+/** Answers `tools/call` for a pipeline. */
+export const callPipeline = async (
+  context: ServeContext,
+  caller: Caller,
+  tool: ResolvedTool,
+  args: unknown,
+  request: ServerContext,
+): Promise<Result> => {
+  const mode = chooseMode(context, caller, tool);
+  const lifetime = followCall(request.mcpReq.signal, caller, context.stopping);
+  const call: PipelineCall = { context, caller, tool, request, lifetime, mode };
+  try {
+    const prepared = await prepareCall(context, tool, args, request);
+    if ("answer" in prepared) return prepared.answer;
+    const view = await createTask(call, prepared.input);
+    return await answer(call, view);
+  } catch (error) {
+    // Input that a model can correct is the answer of the tool, not a fault of the protocol.
+    if (isBridgeError(error) && isToolError(error)) return { ...toErrorResult(error.message) };
+    throw error;
+  } finally {
+    lifetime.settle();
+  }
+};
+
+const chooseMode = ({ wires }: ServeContext, { era, capabilities }: Caller, tool: ResolvedTool): AnswerMode => {
+  const mayHaveTask = era === "modern" && wires.tasks && capabilities.tasks;
+  if (mayHaveTask) return tool.task.support === "forbidden" ? "result" : "task";
+  // Hosts of earlier revisions cannot declare the extension, so refusing them would only break them.
+  if (era === "modern" && (tool.task.support === "required" || !wires.untasked)) throw missingTasksExtension();
+  return tool.task.support === "forbidden" ? "result" : "wait";
+};
+
+/** A task that is shared by repeated calls is not stopped because one of its callers goes away. */
+const isShared = (tool: ResolvedTool): boolean => tool.task.dedupeWindowMs > 0;
+
+const createTask = ({ context, caller, tool, lifetime }: PipelineCall, input: unknown): Promise<TaskView> =>
+  context.engine.createTask({
+    tool: tool.name,
+    input,
+    owner: caller.owner,
+    ...(isShared(tool) ? {} : { signal: lifetime.gone }),
+  });
+
+const answer = async (call: PipelineCall, view: TaskView): Promise<Result> => {
+  const { context, caller, lifetime, mode, tool } = call;
+  if (mode === "task") {
+    await stopIfGone(call, view);
+    return answersAtOnce(tool, view) ? toResult(context, view) : { ...toCreateResult(view) };
+  }
+  const report = toReporter(call);
+  const latest = await waitForAnswer(context, caller, {
+    view,
+    waitMs: mode === "wait" ? context.waitMs : Number.POSITIVE_INFINITY,
+    over: lifetime.over,
+    ...(report === undefined ? {} : { report }),
+  });
+  if (hasEnded(latest)) return toResult(context, latest);
+  await stopIfGone(call, latest);
+  return mode === "wait" ? { ...toHandle(latest) } : giveUp(call, latest);
+};
+
+/** A job that is done already needs no task, unless the tool says that its callers always get one. */
+const answersAtOnce = (tool: ResolvedTool, { record }: TaskView): boolean =>
+  tool.task.support === "optional" &&
+  (record.state === "succeeded" || (record.state === "failed" && record.failure?.kind === "job"));
+
+const toResult = ({ catalog }: ServeContext, view: TaskView): Result => ({
+  ...toToolResult(view, catalog.expectation(view.record.tool)),
+});
+
+/** Whoever is gone before the answer never learns of the task: nobody would ever read it. */
+const stopIfGone = async ({ context, caller, tool, lifetime }: PipelineCall, view: TaskView): Promise<void> => {
+  if (!lifetime.gone.aborted || isShared(tool)) return;
+  await context.engine.cancelTask(view.record.taskId, toAccess(caller.owner), {
+    reason: "the caller was gone before the answer",
+    latch: false,
+  });
+};
+
+/** A tool that gives no tasks has nothing to hand out: it stops a job that nobody could answer. */
+const giveUp = async ({ context, caller, tool }: PipelineCall, view: TaskView): Promise<Result> => {
+  if (view.record.state !== "waiting") {
+    return {
+      ...toErrorResult(`The server is being stopped. ${tool.name} goes on, but its result cannot be given here.`),
+    };
+  }
+  const reason = `${tool.name} asks a question, but takes no answers because it is never a task`;
+  await context.engine.cancelTask(view.record.taskId, toAccess(caller.owner), { reason, latch: false });
+  return { ...toErrorResult(`${reason}. It was stopped.`) };
+};
+
+const toReporter = ({ context, request }: PipelineCall): ((record: TaskRecord) => void) | undefined => {
+  const token = readProgressToken(request.mcpReq._meta?.progressToken);
+  if (token === undefined) return undefined;
+  let last = 0;
+  return (record) => {
+    const params = toProgress(record, token, last);
+    last = params.progress;
+    request.mcpReq.notify({ method: "notifications/progress", params: { ...params } }).catch((error: unknown) => {
+      context.log.debug({ err: error }, "progress could not be sent");
+    });
+  };
+};

@@ -1,0 +1,33 @@
+import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import type { JsonObject } from "@taskbridge/core";
+
+/** An ordinary tool beside the pipelines: it answers itself and is never a task. */
+export interface PlainTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments; what does not fit is refused before `call`. */
+  readonly inputSchema: JsonObject;
+  /** JSON Schema of `structuredContent`. */
+  readonly outputSchema?: JsonObject;
+  /** MCP tool annotations, handed through. */
+  readonly annotations?: JsonObject;
+  /** An error that is thrown becomes an `isError` result with its message; a `ProtocolError` stays one. */
+  call(args: JsonObject, context: PlainToolContext): PlainToolResult | Promise<PlainToolResult>;
+}
+
+export type PlainToolResult = CallToolResult | InputRequiredResult;
+
+/** Belongs to one call: not to be used after it. */
+export interface PlainToolContext {
+  /** Null: a server without owners. */
+  readonly owner: string | null;
+  /** Fires when the caller is gone. */
+  readonly signal: AbortSignal;
+  /** Sends progress, if the caller asked for it. `done` must rise with each call. */
+  reportProgress(done: number, total?: number, message?: string): Promise<void>;
+  /** Makes a `requestState` for an `InputRequiredResult`, bound to this caller; it is signed, not encrypted. */
+  mintState(payload: JsonObject): Promise<string>;
+  /** The MCP SDK's own context of the request. */
+  readonly mcp: ServerContext;
+}

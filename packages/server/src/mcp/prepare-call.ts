@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import { ProtocolError, type Result, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  BridgeError,
+  type GivenAnswer,
+  type JsonObject,
+  type JsonValue,
+  type PrepareOutcome,
+  type PrepareQuestion,
+  type ResolvedTool,
+} from "@taskbridge/core";
+import { toErrorResult } from "@taskbridge/protocol";
+import { fromInputResponses, toInputRequests } from "@taskbridge/protocol/ext-2026-07-28";
+import { compileCheck, type JsonSchemaCheck } from "../json-schema-check.ts";
+import type { ServeContext } from "./serve-context.ts";
+import { toProtocolError } from "./to-protocol-error.ts";
+
+export type Prepared =
+  /** What to start with. */
+  | { readonly input: unknown }
+  /** What to answer instead. */
+  | { readonly answer: Result };
+
+/** What the client carries from round to round, signed and bound to it. */
+interface PrepareState {
+  readonly tool: string;
+  /** Digest of the arguments: answers to one call are not answers to another. */
+  readonly args: string;
+  readonly answers: Readonly<Record<string, GivenAnswer>>;
+  readonly round: number;
+}
+
+/** A tool that has asked this often will not come to an end. */
+const maxRounds = 20;
+
+/** Every mode: the SDK refuses, with the right error, what the caller did not declare. */
+const anyMode = { tasks: true, form: true, url: true };
+
+/**
+ * Asks a tool's questions before anything starts. Nothing is kept here: each round comes back with its state, so that
+ * any replica can answer it. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
+export const prepareCall = async (
+  context: ServeContext,
+  tool: ResolvedTool,
+  args: unknown,
+  request: ServerContext,
+): Promise<Prepared> => {
+  if (tool.prepare === undefined) return { input: args };
+  const digest = digestOf(args);
+  const state = readState(request, tool.name, digest);
+  let answers = state?.answers ?? {};
+  let outcome = await context.engine.prepareCall(tool.name, args, answers);
+  if (state !== undefined && "questions" in outcome) {
+    const given = readAnswers(context, outcome.questions, request);
+    answers = { ...answers, ...given };
+    if (Object.keys(given).length > 0) outcome = await context.engine.prepareCall(tool.name, args, answers);
+  }
+  if ("input" in outcome) return outcome;
+  if ("refused" in outcome) return { answer: toResult(outcome.refused) };
+  const round = (state?.round ?? 0) + 1;
+  if (round > maxRounds)
+    return { answer: toResult(`${tool.name} has asked ${maxRounds} times without coming to an end.`) };
+  return { answer: await ask(context, outcome, { tool: tool.name, args: digest, answers, round }, request) };
+};
+
+const toResult = (message: string): Result => ({ ...toErrorResult(message) });
+
+const readState = (request: ServerContext, tool: string, args: string): PrepareState | undefined => {
+  const state = request.mcpReq.requestState<PrepareState>();
+  if (state === undefined || (state.tool === tool && state.args === args)) return state;
+  throw new ProtocolError(-32_602, "Invalid or expired requestState", { reason: "invalid_request_state" });
+};
+
+const ask = async (
+  context: ServeContext,
+  { questions }: Extract<PrepareOutcome, { questions: unknown }>,
+  state: PrepareState,
+  request: ServerContext,
+): Promise<Result> => {
+  const { requests, withheld } = toInputRequests(Object.entries(questions), anyMode);
+  if (withheld.length > 0) return toResult(`${state.tool} ${withheld.join("; ")}`);
+  const requestState = await context.stateCodec.mint(state, request);
+  return { resultType: "input_required", inputRequests: requests, requestState };
+};
+
+/** What does not fit is refused as a request, not told as the tool's answer: it was the client that sent it. */
+const readAnswers = (
+  context: ServeContext,
+  questions: Readonly<Record<string, PrepareQuestion>>,
+  request: ServerContext,
+): Readonly<Record<string, GivenAnswer>> => {
+  try {
+    const given = fromInputResponses(request.mcpReq.inputResponses ?? {}, new Map(Object.entries(questions)), anyMode);
+    for (const [name, answer] of Object.entries(given)) requireFitting(name, questions[name], answer);
+    return given;
+  } catch (error) {
+    throw toProtocolError(error, context.log);
+  }
+};
+
+const requireFitting = (name: string, question: PrepareQuestion | undefined, answer: GivenAnswer): void => {
+  if (answer.action !== "accept" || question?.schema === undefined) return;
+  const path = `inputResponses.${name}.content`;
+  const fault = checkOf(question.schema, path)(answer.content);
+  if (fault !== undefined) throw new BridgeError("invalid_input", `${path}: ${fault}`, { data: { path } });
+};
+
+/** Questions come from code, which may make a new schema each time: the memory is bounded. */
+const checks = new Map<string, JsonSchemaCheck>();
+const maxChecks = 200;
+
+const checkOf = (schema: JsonObject, path: string): JsonSchemaCheck => {
+  const key = JSON.stringify(schema);
+  const known = checks.get(key) ?? compileCheck(schema, path);
+  if (!checks.has(key)) {
+    if (checks.size >= maxChecks) checks.clear();
+    checks.set(key, known);
+  }
+  return known;
+};
+
+const digestOf = (args: unknown): string =>
+  createHash("sha256")
+    .update(JSON.stringify(inOrder((args ?? {}) as JsonValue)))
+    .digest("base64url");
+
+/** The same arguments, whatever order a client sends their members in. */
+const inOrder = (value: JsonValue | undefined): JsonValue | undefined => {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => inOrder(item) as JsonValue);
+  if (typeof value !== "object" || value === null) return value;
+  const object = value as JsonObject;
+  return Object.fromEntries(
+    Object.keys(object)
+      .sort()
+      .map((name) => [name, inOrder(object[name])]),
+  );
+};

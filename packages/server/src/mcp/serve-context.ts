@@ -1,0 +1,36 @@
+import type { RequestStateCodec } from "@modelcontextprotocol/server";
+import type { Clock, TaskEngine } from "@taskbridge/core";
+import type { CallerCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
+import type { Owner } from "../caller.ts";
+import type { ServerLog } from "../server-log.ts";
+import type { ToolCatalog } from "./tool-catalog.ts";
+
+/** What a server's requests share. Made once; nothing in it belongs to a request. */
+export interface ServeContext {
+  readonly engine: TaskEngine;
+  readonly catalog: ToolCatalog;
+  readonly identity: { readonly name: string; readonly version: string };
+  readonly instructions: string | undefined;
+  readonly wires: { readonly tasks: boolean; readonly untasked: boolean };
+  /** How long a caller that knows no tasks waits for its result (milliseconds). */
+  readonly waitMs: number;
+  readonly clock: Clock;
+  readonly log: ServerLog;
+  readonly stateCodec: RequestStateCodec<unknown>;
+  /** Fires when the server is being stopped: connections that close from then on were closed by us. */
+  readonly stopping: AbortSignal;
+  /** Calls under way, so that a stop can wait for their answers. */
+  readonly calls: Set<Promise<unknown>>;
+}
+
+/** Where a request came in. */
+export interface Connection {
+  readonly era: "modern" | "legacy";
+  readonly transport: "http" | "stdio";
+  readonly owner: Owner;
+}
+
+/** A connection and what this one request declares. */
+export interface Caller extends Connection {
+  readonly capabilities: CallerCapabilities;
+}

@@ -1,0 +1,120 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  McpServer,
+  type McpServerFactory,
+  ProtocolError,
+  type Result,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { declaredExtension, readCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
+import * as z from "zod";
+import { type OwnerPolicy, readOwner } from "../caller.ts";
+import { callPipeline } from "./call-pipeline.ts";
+import { callPlainTool } from "./call-plain-tool.ts";
+import { keepTaskResultsFlat } from "./flat-task-results.ts";
+import { listResources, listResourceTemplates, readResult } from "./result-resource.ts";
+import type { Caller, Connection, ServeContext } from "./serve-context.ts";
+import { cancelTask, getTask, type TaskMethodParams, updateTask } from "./task-methods.ts";
+import { missingTasksExtension, toProtocolError } from "./to-protocol-error.ts";
+
+/** Checked in the handler, so that the capability is asked for before the parameters. */
+const anyParams = z.looseObject({});
+
+/** An MCP server whose tools are the catalog's. The SDK compares `Mcp-Param-*` headers with the schemas it is given here. */
+class CatalogServer extends McpServer {
+  readonly #context: ServeContext;
+
+  constructor(context: ServeContext, ...options: ConstructorParameters<typeof McpServer>) {
+    super(...options);
+    this.#context = context;
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    return this.#context.catalog.inputSchema(name);
+  }
+}
+
+/**
+ * Makes the server for one HTTP request or one stdio connection. Called for every poll, so it holds nothing and works
+ * out nothing.
+ */
+export const createServerFactory =
+  (context: ServeContext, transport: Connection["transport"], policy: OwnerPolicy): McpServerFactory =>
+  ({ era, authInfo }) => {
+    const connection: Connection = { era, transport, owner: readOwner(authInfo, policy) };
+    const tasks = era === "modern" && context.wires.tasks;
+    const mcp = new CatalogServer(context, context.identity, {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { listChanged: false, subscribe: false },
+        ...(tasks ? { extensions: { ...declaredExtension } } : {}),
+      },
+      ...(context.instructions === undefined ? {} : { instructions: context.instructions }),
+      requestState: { verify: context.stateCodec.verify },
+    });
+    keepTaskResultsFlat(mcp.server);
+    serveTools(context, connection, mcp);
+    serveResults(context, connection, mcp);
+    if (tasks) serveTaskMethods(context, connection, mcp);
+    return mcp;
+  };
+
+const toCaller = (connection: Connection, { mcpReq }: ServerContext): Caller => {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  return { ...connection, capabilities: readCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]) };
+};
+
+const serveTools = (context: ServeContext, connection: Connection, { server }: McpServer): void => {
+  const listed = { tools: [...context.catalog.listed] };
+  server.setRequestHandler("tools/list", () => listed);
+  server.setRequestHandler("tools/call", async ({ params }, request) => {
+    const caller = toCaller(connection, request);
+    const found = context.catalog.find(params.name);
+    if (found === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${params.name}`);
+    const answer =
+      found.kind === "plain"
+        ? callPlainTool(context, caller, found, params.arguments, request)
+        : callPipeline(context, caller, found.tool, params.arguments, request);
+    return track(context, answer) as never;
+  });
+};
+
+const serveResults = (context: ServeContext, connection: Connection, { server }: McpServer): void => {
+  server.setRequestHandler("resources/list", listResources);
+  server.setRequestHandler("resources/templates/list", listResourceTemplates);
+  server.setRequestHandler(
+    "resources/read",
+    ({ params }) => track(context, readResult(context, connection, params.uri)) as never,
+  );
+};
+
+type TaskMethod = (
+  context: ServeContext,
+  caller: Caller,
+  params: TaskMethodParams,
+  request: ServerContext,
+) => Promise<Result>;
+
+const serveTaskMethods = (context: ServeContext, connection: Connection, { server }: McpServer): void => {
+  const serve = (name: string, method: TaskMethod): void =>
+    server.setRequestHandler(name, { params: anyParams }, async (params, request) => {
+      const caller = toCaller(connection, request);
+      if (!caller.capabilities.tasks) throw missingTasksExtension();
+      return track(context, method(context, caller, params, request));
+    });
+  serve("tasks/get", getTask);
+  serve("tasks/update", updateTask);
+  serve("tasks/cancel", cancelTask);
+};
+
+/** Errors become the protocol's, and a stop knows what is still to be answered. */
+const track = async (context: ServeContext, answer: Promise<Result>): Promise<Result> => {
+  context.calls.add(answer);
+  try {
+    return await answer;
+  } catch (error) {
+    throw toProtocolError(error, context.log);
+  } finally {
+    context.calls.delete(answer);
+  }
+};

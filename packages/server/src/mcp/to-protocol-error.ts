@@ -1,0 +1,20 @@
+import { MissingRequiredClientCapabilityError, ProtocolError } from "@modelcontextprotocol/server";
+import { isBridgeError } from "@taskbridge/core";
+import { missingExtension, toRpcError } from "@taskbridge/protocol/ext-2026-07-28";
+import type { ServerLog } from "../server-log.ts";
+
+/** The answer for an error of a handler. What is not ours to explain is logged and told as nothing but an internal error. */
+export const toProtocolError = (error: unknown, log: ServerLog): Error => {
+  if (error instanceof ProtocolError) return error;
+  if (isBridgeError(error) && error.code !== "internal") {
+    const { code, message, data } = toRpcError(error);
+    return new ProtocolError(code, message, data);
+  }
+  log.error({ err: error }, "a request could not be answered");
+  return new ProtocolError(-32_603, "Internal error");
+};
+
+export const missingTasksExtension = (): ProtocolError =>
+  new MissingRequiredClientCapabilityError({
+    requiredCapabilities: { extensions: { ...missingExtension.requiredCapabilities.extensions } },
+  });

@@ -1,0 +1,52 @@
+import type { TaskRecord, TaskView } from "@taskbridge/core";
+import { openQuestions } from "@taskbridge/protocol/ext-2026-07-28";
+import { toAccess } from "../caller.ts";
+import type { Connection, ServeContext } from "./serve-context.ts";
+
+/** Progress is told at least this often (milliseconds), so that hosts with an idle timer see life. */
+const heartbeatMs = 15_000;
+/** And at most this often. */
+const throttleMs = 1_000;
+
+export interface WaitForAnswer {
+  /** As the task stands now. */
+  readonly view: TaskView;
+  /** Milliseconds; infinite: until the end. */
+  readonly waitMs: number;
+  readonly over: AbortSignal;
+  /** Tells the caller how it goes. Absent: it did not ask. */
+  readonly report?: (record: TaskRecord) => void;
+}
+
+export const hasEnded = ({ record }: TaskView): boolean => record.endedAt !== undefined;
+
+/** Waits until a task has ended or asks something, but no longer than a caller that knows no tasks can stand. */
+export const waitForAnswer = async (
+  { engine, clock }: ServeContext,
+  { owner }: Connection,
+  { view, waitMs, over, report }: WaitForAnswer,
+): Promise<TaskView> => {
+  const deadline = clock.now() + waitMs;
+  let latest = view;
+  let told = view.record.revision;
+  let toldAt = clock.now();
+  while (!hasEnded(latest) && openQuestions(latest.record.questions).length === 0 && !over.aborted) {
+    const now = clock.now();
+    if (now >= deadline) break;
+    const isNews = latest.record.revision !== told;
+    const tellAt = report === undefined ? Number.POSITIVE_INFINITY : toldAt + (isNews ? throttleMs : heartbeatMs);
+    if (now >= tellAt) {
+      report?.(latest.record);
+      told = latest.record.revision;
+      toldAt = now;
+      continue;
+    }
+    latest = await engine.waitForTask(latest.record.taskId, toAccess(owner), {
+      until: "changed",
+      revision: latest.record.revision,
+      timeoutMs: Math.min(deadline - now, tellAt - now, heartbeatMs),
+      signal: over,
+    });
+  }
+  return latest;
+};

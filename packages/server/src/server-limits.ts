@@ -1,0 +1,43 @@
+import { BridgeError, type Limits } from "@taskbridge/core";
+
+/** What the wire side allows, beside the engine's own limits. */
+export interface WireLimits {
+  /** The largest HTTP request body in bytes; more is answered with 413. */
+  readonly maxBodyBytes: number;
+  /** The most tasks that one `subscriptions/listen` follows. */
+  readonly maxListenTaskIds: number;
+  /** The most such streams that one owner has open at once. Callers without an owner count as one. */
+  readonly maxListenStreamsPerOwner: number;
+  /** The most such streams altogether. */
+  readonly maxListenStreams: number;
+}
+
+export const defaultWireLimits: WireLimits = {
+  maxBodyBytes: 4_194_304,
+  maxListenTaskIds: 100,
+  maxListenStreamsPerOwner: 32,
+  maxListenStreams: 1_024,
+};
+
+/** Splits the configured limits into the wire's and the engine's. Throws `misconfigured` with `data.path`. */
+export const splitLimits = (
+  configured: Partial<Limits & WireLimits> = {},
+): { readonly wire: WireLimits; readonly engine: Partial<Limits> } => {
+  const wire: Record<string, number> = { ...defaultWireLimits };
+  const engine: Record<string, number> = {};
+  for (const [name, value] of Object.entries(configured)) {
+    if (value === undefined) continue;
+    if (!(name in defaultWireLimits)) {
+      engine[name] = value;
+      continue;
+    }
+    if (!Number.isSafeInteger(value) || value < 1) {
+      const path = `limits.${name}`;
+      throw new BridgeError("misconfigured", `${path}: a whole number of at least 1 is needed, got ${String(value)}`, {
+        data: { path },
+      });
+    }
+    wire[name] = value;
+  }
+  return { wire: { ...defaultWireLimits, ...wire }, engine: engine as Partial<Limits> };
+};

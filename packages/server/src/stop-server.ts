@@ -1,0 +1,69 @@
+import type { HttpFace } from "./http/http-face.ts";
+import type { HttpListener } from "./http/listen-http.ts";
+import type { ServeContext } from "./mcp/serve-context.ts";
+import type { StdioConnection } from "./serve-stdio.ts";
+import type { TaskServerOptions } from "./task-server-options.ts";
+
+export interface RunningParts {
+  readonly serve: ServeContext;
+  readonly stopping: AbortController;
+  readonly faces: ReadonlySet<HttpFace>;
+  readonly listeners: ReadonlySet<HttpListener>;
+  readonly connections: ReadonlySet<StdioConnection>;
+  readonly options: TaskServerOptions;
+}
+
+/** How long calls under way have for their answers (milliseconds). */
+const answersMs = 4_000;
+/** How long everything together has. */
+const allMs = 10_000;
+
+/**
+ * Stops a server without stopping a task. From the first moment on a closing connection counts as closed by us; calls
+ * that wait get what there is to tell, subscriptions their end; then connections are closed, at last engine and store.
+ */
+export const stopServer = async (parts: RunningParts): Promise<void> => {
+  const { log } = parts.serve;
+  parts.stopping.abort();
+  const isDone = await within(allMs, stopInOrder(parts));
+  if (!isDone) log.warn({}, `the server did not stop within ${allMs} ms; what is left is given up`);
+};
+
+const stopInOrder = async ({ serve, faces, listeners, connections, options }: RunningParts): Promise<void> => {
+  const attempt = attempts(serve);
+  for (const face of faces) face.endStreams();
+  const draining = [...listeners].map((listener) => listener.drain());
+  await within(answersMs, Promise.all([Promise.allSettled([...serve.calls]), ...draining]));
+  await Promise.all([...connections].map((connection) => attempt("a connection", connection.close())));
+  await Promise.all([...faces].map((face) => attempt("requests under way", face.close())));
+  await Promise.all([...listeners].map((listener) => attempt("a listener", listener.close())));
+  await attempt("the engine", serve.engine.close());
+  for (const [name, adapter] of Object.entries(options.adapters)) {
+    await attempt(`adapters.${name}`, adapter.close?.());
+  }
+  await attempt("the store", options.store.close());
+};
+
+/** One part that fails to stop does not keep the others from it. */
+const attempts =
+  ({ log }: ServeContext) =>
+  async (what: string, work: Promise<unknown> | undefined): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      log.error({ err: error }, `${what} could not be stopped`);
+    }
+  };
+
+/** Real time: a stop must come to an end, whatever clock the server runs by. */
+const within = async (timeoutMs: number, work: Promise<unknown>): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, false);
+  });
+  try {
+    return await Promise.race([work.then(() => true), over]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

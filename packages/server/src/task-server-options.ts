@@ -1,0 +1,87 @@
+import type { AuthInfo, Transport } from "@modelcontextprotocol/server";
+import type { AuditSink, Clock, Limits, TaskEngine, TaskEngineOptions, ToolDefinition } from "@taskbridge/core";
+import type { WorkflowAdapter } from "@taskbridge/core/adapter";
+import type { TaskStore } from "@taskbridge/core/store";
+import type { Authenticator } from "./auth/authenticator.ts";
+import type { OwnerPolicy } from "./caller.ts";
+import type { PlainTool } from "./mcp/plain-tool.ts";
+import type { WireLimits } from "./server-limits.ts";
+import type { ServerLog } from "./server-log.ts";
+
+/** The generations of MCP tasks by name; `none`: hosts that know no tasks. */
+export type WireName = "2026-07-28" | "2025-11-25" | "sep-1686" | "none";
+
+export interface TaskServerOptions {
+  /** What clients see as the server's name. */
+  readonly name: string;
+  /** Default: `0.0.0`. */
+  readonly version?: string;
+  /** Text for the model. */
+  readonly instructions?: string;
+  readonly store: TaskStore;
+  /** By the names that tools use for them. Closed with the server. */
+  readonly adapters: Readonly<Record<string, WorkflowAdapter>>;
+  readonly tools: readonly ToolDefinition[];
+  /** Ordinary tools to serve beside the pipelines. */
+  readonly plainTools?: readonly PlainTool[];
+  /** Default: `["2026-07-28", "none"]`. */
+  readonly wires?: readonly WireName[];
+  /** Verifies HTTP callers. Default: nobody is verified, which only a loopback address allows. */
+  readonly auth?: Authenticator;
+  /** Whose tasks those of unverified HTTP callers are. Default: `local` on a loopback address, else `none`. */
+  readonly owners?: OwnerPolicy;
+  readonly limits?: Partial<Limits & WireLimits>;
+  /** How long a host that knows no tasks waits before it gets a handle (milliseconds, at most 45,000). Default: 30,000. */
+  readonly waitMs?: number;
+  /** 32 bytes; questions' secrets are stored encrypted with it. */
+  readonly encryptionKey?: Uint8Array;
+  /** At least 32 bytes, the same in all replicas; signs the state of questions asked before a task. Default: random. */
+  readonly requestStateKey?: Uint8Array | string;
+  readonly audit?: AuditSink;
+  /** A pino logger fits. Default: nothing is logged. */
+  readonly log?: ServerLog;
+  readonly clock?: Clock;
+  readonly randomBytes?: NonNullable<TaskEngineOptions["randomBytes"]>;
+  /** How often a silent stream shows life (milliseconds). Default: 15,000. */
+  readonly keepAliveMs?: number;
+}
+
+export interface ListenOptions {
+  /** Default: `127.0.0.1`. */
+  readonly host?: string;
+  /** Default: 3000. 0: any free port. */
+  readonly port?: number;
+  /** Default: `/mcp`. */
+  readonly path?: string;
+  /** Host names by which the server may be called, beside its own address. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins of pages that may call the server. */
+  readonly allowedOrigins?: readonly string[];
+  /** Serves an address that others can reach without verifying anybody: whoever knows a task's ID has access to it. */
+  readonly unsafePublic?: boolean;
+}
+
+/** A running server. */
+export interface TaskServer {
+  readonly engine: TaskEngine;
+  /** Serves Streamable HTTP. Rejects with `misconfigured` (`data.path`) for an address that is taken or not safe. */
+  listen(options?: ListenOptions): Promise<ListeningServer>;
+  /** Serves one client, on stdin and stdout unless told otherwise. Resolves when the connection ends. */
+  serveStdio(options?: { readonly transport?: Transport }): Promise<void>;
+  /**
+   * Answers one request, for a server to be mounted elsewhere. Host and Origin are then the surroundings' to check, and so
+   * is the caller when `authInfo` is given.
+   */
+  fetch(request: Request, options?: { readonly authInfo?: AuthInfo }): Promise<Response>;
+  /** Tells subscribers that the tools have changed. */
+  toolsChanged(): void;
+  /** Stops serving. Tasks go on. Idempotent; resolves within 10 seconds. */
+  close(): Promise<void>;
+}
+
+export interface ListeningServer {
+  readonly url: string;
+  readonly port: number;
+  /** Stops this listener alone. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,27 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const script = fileURLToPath(new URL("./server-under-test.mjs", import.meta.url));
+export const jobScript: string = fileURLToPath(new URL("./journaled-job.mjs", import.meta.url));
+
+/** One life of the server under test. */
+export interface ServerProcess {
+  readonly url: string;
+  /** Resolves when it is gone, however that came. */
+  readonly gone: Promise<unknown>;
+  signal(name: NodeJS.Signals): void;
+}
+
+/** Starts the server; undefined when it killed itself before it listened. */
+export const startServer = async (folder: string, fault = ""): Promise<ServerProcess | undefined> => {
+  const child: ChildProcess = spawn(process.execPath, [script], {
+    env: { ...process.env, FOLDER: folder, JOB: jobScript, JOURNAL: `${folder}/journal`, FAULT: fault },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const gone = once(child, "exit");
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  const url = await Promise.race([once(lines, "line").then(([line]) => line as string), gone.then(() => undefined)]);
+  return url === undefined ? undefined : { url, gone, signal: (name) => void child.kill(name) };
+};
