@@ -45,17 +45,16 @@ export const changeFeed = (folder: string): ChangeFeed => {
       seen.set(name, time);
     });
   };
+  /** One look at a time, and none for a feed that was closed meanwhile. */
   const lookLater = (): void => {
-    timer = setTimeout(
-      () => {
-        look()
-          .catch(() => {})
-          .finally(() => {
-            if (timer !== undefined) lookLater();
-          });
+    const mine = setTimeout(
+      async () => {
+        await look().catch(() => {});
+        if (timer === mine) lookLater();
       },
       watcher === undefined ? pollMs : safetyMs,
     );
+    timer = mine;
   };
   const unwatch = (): void => {
     watcher?.close();

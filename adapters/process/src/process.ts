@@ -52,15 +52,6 @@ export type ProcessAdapter = WorkflowAdapter<ProcessTarget> &
     >
   >;
 
-/** Turns errors of the file system into those of the contract. */
-const guarded = async <Value>(operation: string, work: () => Promise<Value>): Promise<Value> => {
-  try {
-    return await work();
-  } catch (error) {
-    throw toError(error, operation);
-  }
-};
-
 /** The adapter, with a way in for the tests of crashes. */
 export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHooks): ProcessAdapter => {
   if (process.platform === "win32")
@@ -70,6 +61,15 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
   const feed = changeFeed(eventFolder(directory));
   const launcher = supervisorLauncher(hooks.supervisorDiesAt);
   let isSwept = false;
+
+  /** Turns errors of the file system into those of the contract. */
+  const guarded = async <Value>(operation: string, work: () => Promise<Value>): Promise<Value> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw toError(error, operation, directory);
+    }
+  };
 
   const prepare = async (): Promise<void> => {
     await mkdir(eventFolder(directory), { recursive: true, mode: 0o700 });
@@ -87,7 +87,7 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
       });
     const target = parseTarget(request.target);
     await prepare().catch((error: unknown) => {
-      throw toError(error, "start", { notSent: true });
+      throw toError(error, "start", directory, { notSent: true });
     });
     const stage = await startJob({ ...request, target }, { options, feed, launcher, hooks }, context);
     const snapshot = await readSnapshot(jobFolder(directory, request.key), stage);
@@ -127,7 +127,7 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
       .then(() => sweepLeftovers(directory))
       .then(
         () => undefined,
-        (error: unknown) => toError(error, "check").message,
+        (error: unknown) => toError(error, "check", directory).message,
       );
     const place: CheckFinding =
       problem === undefined

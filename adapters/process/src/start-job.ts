@@ -164,7 +164,7 @@ export const startJob = async (
   try {
     await claimKey(folder, spec, request.input);
   } catch (error) {
-    throw toError(error, "start", { notSent: true });
+    throw toError(error, "start", folder, { notSent: true });
   }
   tools.hooks.reached?.("claimed");
   const stage = await superviseUntilSettled(folder, request.key, tools, context.signal);

@@ -4,16 +4,22 @@ import { errnoOf } from "./job-folder.ts";
 /** Somebody has to change something before the same call can work. */
 const lasting = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EISDIR", "ENAMETOOLONG", "ELOOP"]);
 
-/** An error of the file system, with the path it is about; a full disk is `unavailable`, since it may be emptied. */
-export const toError = (error: unknown, operation: string, details: BridgeErrorDetails = {}): BridgeError => {
+/**
+ * An error of the file system, with the path it is about, which is `place` where the system does not say. A full disk is
+ * `unavailable`, since it may be emptied.
+ */
+export const toError = (
+  error: unknown,
+  operation: string,
+  place: string,
+  details: BridgeErrorDetails = {},
+): BridgeError => {
   if (isBridgeError(error)) return error;
   const errno = errnoOf(error);
   const message = error instanceof Error ? error.message : String(error);
   if (errno === undefined) return new BridgeError("internal", message, { operation, cause: error, ...details });
-  const path = (error as NodeJS.ErrnoException).path;
-  const where = path === undefined || message.includes(path) ? "" : ` in ${path}`;
   const code = lasting.has(errno) ? "misconfigured" : "unavailable";
-  return new BridgeError(code, `${message}${where}`, {
+  return new BridgeError(code, message.includes(place) ? message : `${message} (${place})`, {
     operation,
     cause: error,
     ...(code === "misconfigured" ? { data: { path: "directory" } } : {}),

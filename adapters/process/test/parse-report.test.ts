@@ -1,0 +1,47 @@
+import { describe, expect, it } from "@jest/globals";
+import { parseReport } from "../src/parse-report.ts";
+
+describe("a report line", () => {
+  it.each([
+    [
+      { progress: { done: 3, total: 10, message: "frame 3" } },
+      { progress: { done: 3, total: 10, message: "frame 3" } },
+    ],
+    [{ progress: { done: "3", total: -1, message: "still" } }, { progress: { message: "still" } }],
+    [{ progress: { done: 1, speed: 9 }, later: true }, { progress: { done: 1 } }],
+    [
+      { ask: { key: "a", message: "?", schema: { type: "object" } } },
+      { ask: { key: "a", message: "?", schema: { type: "object" } } },
+    ],
+    [{ ask: { key: "a", message: "?", url: "https://x" } }, { ask: { key: "a", message: "?", url: "https://x" } }],
+    [
+      { failure: { kind: "protocol", reason: "no", code: "E1" } },
+      { failure: { kind: "protocol", reason: "no", code: "E1" } },
+    ],
+    [{ result: null }, { result: "null" }],
+    [
+      { result: { a: [1] }, progress: { done: 1 } },
+      { result: '{"a":[1]}', progress: { done: 1 } },
+    ],
+  ])("%j is understood", (line, report) => {
+    expect(parseReport(JSON.stringify(line))).toEqual(report);
+  });
+
+  it.each([
+    "",
+    "[]",
+    "7",
+    "{",
+    "{}",
+    '{"progress":7}',
+    '{"progress":{"done":"x"}}',
+    '{"progress":{"done":1e999}}',
+    '{"ask":{"key":"","message":"?"}}',
+    '{"ask":{"key":"a"}}',
+    '{"ask":{"key":"a","message":"?","schema":7}}',
+    '{"failure":{"kind":"other","reason":"x"}}',
+    '{"failure":{"kind":"job","reason":""}}',
+  ])("%j is log", (json) => {
+    expect(parseReport(json)).toBeUndefined();
+  });
+});

@@ -1,0 +1,105 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { type ExecutionUpdate, isEnded } from "@taskbridge/core/adapter";
+import { context, type JobBench, jobBench, newKey, until } from "./job-bench.ts";
+
+let bench: JobBench;
+let updates: { readonly at: number; readonly update: ExecutionUpdate }[];
+
+beforeEach(() => {
+  bench = jobBench();
+  updates = [];
+});
+afterEach(() => bench.close());
+
+const listen = (sink?: () => void) =>
+  bench.adapter.watch(
+    {
+      targets: [],
+      sink: async (news) => {
+        sink?.();
+        for (const update of news) updates.push({ at: Date.now(), update });
+      },
+      ended: () => {},
+    },
+    context(),
+  );
+const told = (fits: (update: ExecutionUpdate) => boolean) =>
+  until("an update", () => updates.find(({ update }) => fits(update)));
+
+describe("watch", () => {
+  it("tells start, progress, question and end, soon", async () => {
+    const subscription = await listen();
+    const key = newKey();
+    const { ref } = await bench.start(
+      bench.sh(
+        `echo '::taskbridge {"progress":{"done":1}}'; sleep 0.1; echo '::taskbridge {"ask":{"key":"a","message":"?"}}'; read -r i; read -r a`,
+      ),
+      { key },
+    );
+    await told(({ snapshot }) => snapshot?.progress?.done === 1);
+    const { update } = await told(({ snapshot }) => snapshot?.status === "waiting");
+    expect(update).toMatchObject({ key, ref });
+    await bench.answer(ref, { id: "a", message: "?" });
+    const end = await told(({ snapshot }) => snapshot !== undefined && isEnded(snapshot.status));
+    expect(end.update).toMatchObject({
+      key,
+      ref,
+      snapshot: { status: "succeeded", output: { kind: "text", text: "" } },
+    });
+    // A tenth of a second is far below every poll, and far above what it takes.
+    expect(end.at - (end.update.snapshot?.endedAt ?? 0)).toBeLessThan(100);
+    await subscription.close();
+  });
+
+  it("tells what runs already, and tidies up what does not", async () => {
+    const { ref } = await bench.start(bench.sh("exec sleep 600"));
+    writeFileSync(join(bench.directory, ".events", newKey()), "");
+    const subscription = await listen();
+    expect((await told(({ snapshot }) => snapshot?.status === "running")).update.ref).toBe(ref);
+    expect(readdirSync(join(bench.directory, ".events"))).toHaveLength(1);
+    await subscription.close();
+  });
+
+  it("hints at a job whose supervisor and command were killed", async () => {
+    const subscription = await listen();
+    const { ref } = await bench.start(bench.sh("exec sleep 600"));
+    await told(({ snapshot }) => snapshot?.status === "running");
+    const { supervisor, child } = bench.state(ref);
+    process.kill(supervisor.pid, "SIGKILL");
+    process.kill(child.pid, "SIGKILL");
+    expect((await told(({ snapshot }) => snapshot === undefined)).update.ref).toBe(ref);
+    await subscription.close();
+  });
+
+  it("says nothing about a start that was refused", async () => {
+    const subscription = await listen();
+    const key = newKey();
+    await expect(bench.start({ command: ["no-such-program"] }, { key })).rejects.toMatchObject({
+      code: "misconfigured",
+    });
+    await bench.start(bench.sh("true"));
+    await told(({ snapshot }) => snapshot?.status === "succeeded");
+    expect(updates.filter(({ update }) => update.key === key && update.snapshot?.status === "failed")).toEqual([]);
+    await subscription.close();
+  });
+
+  it("repeats what the sink refused", async () => {
+    let refusals = 1;
+    const subscription = await listen(() => {
+      if (refusals-- > 0) throw new Error("the store is busy");
+    });
+    const { ref } = await bench.start(bench.sh("true"));
+    expect((await told(({ snapshot }) => snapshot?.status === "succeeded")).update.ref).toBe(ref);
+    await subscription.close();
+  });
+
+  it("tells nothing any more once it is closed", async () => {
+    const subscription = await listen();
+    await subscription.close();
+    await subscription.close();
+    await bench.ended((await bench.start(bench.sh("true"))).ref);
+    expect(updates).toEqual([]);
+  });
+});
