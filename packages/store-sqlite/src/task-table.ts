@@ -174,7 +174,10 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
         where("(created_at, task_id) < (?, ?)", createdAt, taskId);
       }
       const only = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-      const sql = `SELECT record FROM tasks ${only} ORDER BY created_at DESC, task_id DESC LIMIT ?`;
+      // The planner would rather walk all records by age than sort the few open ones.
+      const index =
+        filter.slotHeld === true ? `INDEXED BY tasks_open_by_${"operator" in scope ? "tool" : "owner"}` : "";
+      const sql = `SELECT record FROM tasks ${index} ${only} ORDER BY created_at DESC, task_id DESC LIMIT ?`;
       // One more than asked tells whether there is a next page.
       const found = prepare(sql)
         .pluck()
