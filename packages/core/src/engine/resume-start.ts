@@ -9,11 +9,12 @@ import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { backOffMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { failUnknownStart, failUnstarted } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { readWholePayload } from "./payloads.ts";
 import { reviseTask } from "./revise-task.ts";
 import { delayStart, type StartEffect, type StartResult, saveStarted, sendStart } from "./start-execution.ts";
-import { endTask, failTask } from "./transitions.ts";
+import { endTask } from "./transitions.ts";
 
 /**
  * Carries out a start that was not settled by its first send: sends it again, or, when an earlier send may have arrived,
@@ -32,7 +33,7 @@ export const resumeStart = async (
   }
   const unwanted = isEnded(record.state) || record.cancel !== undefined;
   if (!mayHaveArrived)
-    return unwanted ? dropStart(engine, record, effect) : sendAgain(engine, record, effect, adapter.traits.start);
+    return unwanted ? dropStart(engine, record) : sendAgain(engine, record, effect, adapter.traits.start);
   if (effect.attempts > maxEffectAttempts) return giveUpOrRestart(engine, record, effect);
   if (
     adapter.find !== undefined &&
@@ -53,11 +54,15 @@ const sendAgain = async (
   effect: StartEffect,
   promise: StartPromise,
 ): Promise<StartResult> => {
-  const now = engine.store.now();
-  const marked = await reviseTask(engine, record.taskId, (current) => ({
-    record: { ...current, start: { ...current.start, firstSentAt: current.start.firstSentAt ?? now, lastSentAt: now } },
-  }));
-  return marked === undefined ? undefined : sendStart(engine, marked, effect, promise);
+  let isMarked = false;
+  const marked = await reviseTask(engine, record.taskId, (current) => {
+    const now = engine.store.now();
+    // Not any more once it was taken back, or claimed by another process.
+    isMarked = current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts);
+    const start = { ...current.start, firstSentAt: current.start.firstSentAt ?? now, lastSentAt: now };
+    return isMarked ? { record: { ...current, start } } : undefined;
+  });
+  return isMarked && marked !== undefined ? sendStart(engine, marked, effect, promise) : undefined;
 };
 
 const isTooLate = (engine: EngineContext, record: TaskRecord, promise: StartPromise): boolean =>
@@ -66,20 +71,13 @@ const isTooLate = (engine: EngineContext, record: TaskRecord, promise: StartProm
   engine.store.now() > (record.start.firstSentAt ?? 0) + promise.forMs;
 
 /** Nothing was ever sent and nothing is wanted any more. */
-const dropStart = async (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<undefined> => {
+const dropStart = async (engine: EngineContext, record: TaskRecord): Promise<undefined> => {
   await applyTransition(engine, record.taskId, (current) => {
-    const dropped = {
-      ...withoutEffect(current, effect.id),
-      effects: current.effects.filter((entry) => entry.kind !== "start" && entry.kind !== "cancel"),
-    };
     const now = engine.store.now();
-    if (isEnded(current.state))
-      return { record: { ...dropped, slotHeld: false }, payloads: [], dropPayloads: [], secrets: [] };
-    return endTask(
-      dropped,
-      { state: "cancelled", message: current.cancel?.reason ?? "cancelled before it started", slotHeld: false },
-      now,
-    );
+    const message = current.cancel?.reason ?? "cancelled before it started";
+    return isEnded(current.state)
+      ? failUnstarted(current, "start_unknown", message, now)
+      : endTask(current, { state: "cancelled", message, slotHeld: false }, now);
   });
   return undefined;
 };
@@ -90,6 +88,7 @@ const lookForStart = async (
   effect: StartEffect,
   promise: StartPromise,
 ): Promise<StartResult> => {
+  const unwanted = isEnded(record.state) || record.cancel !== undefined;
   const input = Buffer.from(await readWholePayload(engine, record.taskId, "input")).toString("utf8");
   let ref: ExecutionRef | undefined;
   try {
@@ -112,12 +111,18 @@ const lookForStart = async (
   } catch (error) {
     if (engine.closing.aborted) return undefined;
     const known = toBridgeError(error);
-    await delayStart(engine, record, effect, backOffMs(effect.attempts, 0.5, known.retryAfterMs), known, false);
+    const waitMs = backOffMs(effect.attempts, 0.5, known.retryAfterMs);
+    if (unwanted || engine.store.now() + waitMs <= record.start.deadlineAt)
+      await delayStart(engine, record, effect, waitMs, known, false);
+    else
+      await applyTransition(engine, record.taskId, (current) =>
+        failUnknownStart(engine, current, effect, known.message, waitMs),
+      );
     return undefined;
   }
   if (ref !== undefined) {
     engine.audit({ kind: "start_adopted", ...aboutTask(record), execution: ref });
-    await saveStarted(engine, record.taskId, { ref });
+    await saveStarted(engine, record, { ref });
     return undefined;
   }
   const settledAt =
@@ -131,7 +136,7 @@ const lookForStart = async (
     }));
     return undefined;
   }
-  if (isEnded(record.state) || record.cancel !== undefined) return dropStart(engine, record, effect);
+  if (unwanted) return dropStart(engine, record);
   return giveUpOrRestart(engine, record, effect);
 };
 
@@ -141,23 +146,23 @@ const giveUpOrRestart = async (
   effect: StartEffect,
 ): Promise<StartResult> => {
   const promise = requireAdapter(engine, record.adapterId).traits.start;
+  // News by key has told of it: it was started, and goes on being heard of.
+  const isKnown = record.execution !== undefined;
   if (
     record.policy.onUnknownStart === "restart" &&
+    !isKnown &&
     !isEnded(record.state) &&
     record.cancel === undefined &&
     engine.store.now() < record.start.deadlineAt
   ) {
     return sendAgain(engine, record, effect, promise);
   }
+  const text = "start outcome unknown: the backend may or may not have started this";
   await applyTransition(engine, record.taskId, (current) => {
-    const dropped = { ...withoutEffect(current, effect.id), slotHeld: false };
-    if (isEnded(current.state)) return { record: dropped, payloads: [], dropPayloads: [], secrets: [] };
-    return failTask(
-      dropped,
-      "start_unknown",
-      "start outcome unknown: the backend may or may not have started this",
-      engine.store.now(),
-    );
+    const dropped = withoutEffect(current, effect.id);
+    return current.execution === undefined || isEnded(current.state)
+      ? failUnstarted(dropped, "start_unknown", text, engine.store.now())
+      : { record: dropped, payloads: [], dropPayloads: [], secrets: [] };
   });
   return undefined;
 };

@@ -1,7 +1,6 @@
 import { type BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
-import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { captureOutput } from "./capture-output.ts";
@@ -16,9 +15,10 @@ import {
   withoutEffect,
 } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { failRefusedStart } from "./fail-start.ts";
 import { resumeStart } from "./resume-start.ts";
 import { reviseTask } from "./revise-task.ts";
-import { failTask } from "./transitions.ts";
+import { releaseSlot } from "./transitions.ts";
 
 /** Takes an entry of the outbox if it is due and nobody has it, and carries it out. */
 export const runDueEffect = async (engine: EngineContext, record: TaskRecord, effectId: string): Promise<void> => {
@@ -58,24 +58,6 @@ export const runClaimedEffect = async (engine: EngineContext, record: TaskRecord
     case "forget":
       return forgetExecution(engine, record, effect);
   }
-};
-
-/** Ends a task whose start the backend refused after the task had been handed out. */
-export const failRefusedStart = async (
-  engine: EngineContext,
-  record: TaskRecord,
-  effect: Effect,
-  error: BridgeError,
-): Promise<void> => {
-  engine.audit({ kind: "start_refused", ...aboutTask(record), message: error.message });
-  await applyTransition(engine, record.taskId, (current) =>
-    failTask(
-      withoutEffect(current, effect.id),
-      "start_refused",
-      `the backend refused the start: ${error.message}`,
-      engine.store.now(),
-    ),
-  );
 };
 
 /**
@@ -147,7 +129,8 @@ const sendCancel = async (
     const cancel =
       current.cancel === undefined ? {} : { cancel: { ...current.cancel, deliveredAt: engine.store.now() } };
     const isSilent = adapter.inspect === undefined && adapter.traits.cancel === "confirmed" && isEnded(current.state);
-    return { record: { ...withoutEffect(current, effect.id), ...cancel, slotHeld: current.slotHeld && !isSilent } };
+    const confirmed = { ...withoutEffect(current, effect.id), ...cancel };
+    return { record: isSilent ? releaseSlot(confirmed) : confirmed };
   });
   if (told !== undefined) engine.lookSoon(told);
 };

@@ -1,18 +1,19 @@
 import { type BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
-import type { TaskId } from "../contract/identity.ts";
+import type { AdapterId, ExecutionRef } from "../contract/identity.ts";
 import type { JsonObject, JsonValue } from "../contract/json-value.ts";
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
 import type { StartOutcome, StartPromise } from "../contract/workflow-adapter.ts";
 import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
-import { backOffMs, withEffect, withEffectDelayed, withoutEffect } from "./effects.ts";
+import { backOffMs, callMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { failUnknownStart, failUnstarted } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { readWholePayload } from "./payloads.ts";
 import { reviseTask } from "./revise-task.ts";
-import { applySnapshot, failTask } from "./transitions.ts";
+import { applySnapshot, hasExecutionEnded, type Transition } from "./transitions.ts";
 
 export type StartEffect = Extract<Effect, { kind: "start" }>;
 
@@ -39,6 +40,8 @@ export const sendStart = async (
   promise: StartPromise,
 ): Promise<StartResult> => {
   const input = Buffer.from(await readWholePayload(engine, record.taskId, "input")).toString("utf8");
+  // Held up for so long that another process may have drawn its conclusions: they must stay true.
+  if (engine.store.now() >= effect.notBefore) return undefined;
   try {
     const outcome = await callAdapter(engine, {
       adapterId: record.adapterId,
@@ -51,7 +54,7 @@ export const sendStart = async (
         return adapter.start({ key: record.startKey, target, input, attempt: effect.attempts }, context);
       },
     });
-    await saveStarted(engine, record.taskId, outcome);
+    await saveStarted(engine, record, outcome);
     return undefined;
   } catch (error) {
     if (engine.closing.aborted) return undefined;
@@ -60,26 +63,15 @@ export const sendStart = async (
 };
 
 /** Saves the ref whatever has happened meanwhile. An execution that nobody wants any more is stopped by an effect. */
-export const saveStarted = async (engine: EngineContext, taskId: TaskId, outcome: StartOutcome): Promise<void> => {
+export const saveStarted = async (
+  engine: EngineContext,
+  record: Pick<TaskRecord, "taskId" | "adapterId">,
+  outcome: StartOutcome,
+): Promise<void> => {
   let isNews = false;
-  const saved = await applyTransition(engine, taskId, (current) => {
+  const saved = await applyTransition(engine, record.taskId, (current) => {
     isNews = current.ref === undefined;
-    const now = engine.store.now();
-    const referred: TaskRecord = {
-      ...current,
-      ref: outcome.ref,
-      effects: current.effects.filter((entry) => entry.kind !== "start"),
-    };
-    const { record: seen, ...rest } =
-      outcome.snapshot === undefined
-        ? { record: referred, payloads: [], dropPayloads: [], secrets: [] }
-        : applySnapshot(referred, outcome.snapshot, now, engine.limits.maxReasks);
-    const unwanted =
-      seen.slotHeld &&
-      (isEnded(seen.state) || seen.cancel !== undefined) &&
-      !seen.effects.some((entry) => entry.kind === "cancel");
-    const reason = seen.cancel?.reason ?? "the task has ended";
-    return { ...rest, record: unwanted ? withEffect(seen, { kind: "cancel", reason }, now) : seen };
+    return startedTransition(engine, current, outcome);
   });
   if (saved !== undefined) {
     if (isNews) engine.audit({ kind: "start_accepted", ...aboutTask(saved) });
@@ -87,10 +79,44 @@ export const saveStarted = async (engine: EngineContext, taskId: TaskId, outcome
   }
   engine.audit({
     kind: "unmatched_update",
-    taskId,
+    ...record,
     execution: outcome.ref,
     message: "the backend accepted the start of a task that was removed meanwhile",
   });
+  await stopUnrecorded(engine, record.adapterId, outcome.ref);
+};
+
+const startedTransition = (engine: EngineContext, current: TaskRecord, { ref, snapshot }: StartOutcome): Transition => {
+  const isNews = current.ref === undefined;
+  const now = engine.store.now();
+  const referred: TaskRecord = { ...keepEffects(current, ({ kind }) => kind !== "start"), ref };
+  // What news has told already is younger than the answer to the start, unless that tells an end.
+  const { record: seen, ...rest } =
+    snapshot !== undefined && (current.execution === undefined || isEnded(snapshot.status))
+      ? applySnapshot(referred, snapshot, now, engine.limits.maxReasks)
+      : { record: referred, payloads: [], dropPayloads: [], secrets: [] };
+  // A slot that was given back for want of a ref is taken again.
+  const mayRun = seen.slotHeld || (isNews && !hasExecutionEnded(seen));
+  const isUnwanted = mayRun && (isEnded(seen.state) || seen.cancel !== undefined);
+  if (!isUnwanted || seen.effects.some(({ kind }) => kind === "cancel")) return { ...rest, record: seen };
+  const held: TaskRecord = { ...keepEffects(seen, ({ kind }) => kind !== "forget"), slotHeld: true };
+  const reason = seen.cancel?.reason ?? "the task has ended";
+  return { ...rest, record: withEffect(held, { kind: "cancel", reason }, now) };
+};
+
+/** No record is left to hold an effect, so this one try must do. */
+const stopUnrecorded = async (engine: EngineContext, adapterId: AdapterId, ref: ExecutionRef): Promise<void> => {
+  try {
+    await callAdapter(engine, {
+      adapterId,
+      operation: "cancel",
+      timeoutMs: callMs("cancel", engine.limits.callTimeoutMs),
+      onTimeout: "outcome_unknown",
+      run: async (adapter, context) => adapter.cancel?.(ref, "its task was removed", context),
+    });
+  } catch (error) {
+    engine.audit({ kind: "effect_dropped", adapterId, execution: ref, message: toBridgeError(error).message });
+  }
 };
 
 const takeStartError = async (
@@ -112,14 +138,10 @@ const takeStartError = async (
     message: error.message,
     fields: { effect: "start", attempt: effect.attempts },
   });
-  await delayStart(
-    engine,
-    record,
-    effect,
-    promise.kind === "findable" ? Math.min(promise.settleMs, 1_000) : 0,
-    error,
-    false,
-  );
+  const settleMs = promise.kind === "findable" ? Math.min(promise.settleMs, 1_000) : 0;
+  // It may be sent again although it may have arrived: not in a hurry.
+  const pauseMs = record.policy.onUnknownStart === "restart" ? backOffMs(effect.attempts, 1, error.retryAfterMs) : 0;
+  await delayStart(engine, record, effect, Math.max(settleMs, pauseMs), error, false);
   return undefined;
 };
 
@@ -144,25 +166,10 @@ const retryStart = async (
   }
   await applyTransition(engine, record.taskId, (current) => {
     const settled = certain ? withoutSend(current, record) : current;
-    if (settled.start.firstSentAt === undefined) {
-      return failTask(
-        withoutEffect(settled, effect.id),
-        "start_deadline",
-        `the backend did not accept the start in time: ${error.message}`,
-        now,
-      );
-    }
-    const text = `start outcome unknown: the backend did not confirm it in time: ${error.message}`;
-    // Where it can still be looked for, the start stays in the outbox: an execution that turns up is stopped.
-    if (requireAdapter(engine, record.adapterId).find === undefined)
-      return failTask(withoutEffect(settled, effect.id), "start_unknown", text, now);
-    return failTask(
-      withEffectDelayed(settled, effect.id, now + engine.limits.callTimeoutMs),
-      "start_unknown",
-      text,
-      now,
-      true,
-    );
+    const why = `the backend did not accept the start in time: ${error.message}`;
+    return settled.start.firstSentAt === undefined
+      ? failUnstarted(withoutEffect(settled, effect.id), "start_deadline", why, now)
+      : failUnknownStart(engine, settled, effect, why, engine.limits.callTimeoutMs);
   });
   return undefined;
 };
@@ -181,9 +188,10 @@ export const delayStart = (
     return { record: notArrived ? withoutSend(delayed, record) : delayed };
   });
 
-/** Takes back the note that the last send may have arrived, when it certainly has not. `before` holds what was true before it. */
-const withoutSend = (record: TaskRecord, before: TaskRecord): TaskRecord => {
-  if (before.start.firstSentAt !== before.start.lastSentAt) return record;
+/** Takes back the note that a send may have arrived, when it certainly has not and was the only one. `sent`: as it was sent. */
+const withoutSend = (record: TaskRecord, sent: TaskRecord): TaskRecord => {
+  const { firstSentAt, lastSentAt } = sent.start;
+  if (firstSentAt !== lastSentAt || lastSentAt !== record.start.lastSentAt) return record;
   return { ...record, start: { deadlineAt: record.start.deadlineAt } };
 };
 

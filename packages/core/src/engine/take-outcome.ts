@@ -5,7 +5,7 @@ import { applyTransition, takeSnapshot } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { keepEffects } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { endTask, failTask, type Transition } from "./transitions.ts";
+import { endTask, failTask, hasExecutionEnded, releaseSlot, type Transition } from "./transitions.ts";
 
 /** Writes down what one look told. `isSuspect`: so many of the batch were missing that missing says nothing. */
 export const takeOutcome = async (
@@ -43,7 +43,7 @@ const missingTransition = (
     if (!record.slotHeld) return undefined;
     if (!proven && !isLong && !wasTold)
       return record.missingSince === undefined ? plain({ ...record, missingSince: now }) : undefined;
-    return plain(keepEffects({ ...record, slotHeld: false }, (effect) => effect.kind !== "cancel"));
+    return plain(releaseSlot(record));
   }
   if (hasExecutionEnded(record)) return undefined;
   const settled = keepEffects(record, (effect) => effect.kind !== "cancel");

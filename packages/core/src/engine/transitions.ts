@@ -107,10 +107,10 @@ export const applySnapshot = (
 ): Transition => {
   const { missingSince: _seen, ...found } = record;
   const seen: TaskRecord = { ...found, execution: toExecution(record, snapshot) };
+  // What has ended at the backend is not brought back by an older state, also while its output is still being fetched.
+  if (hasExecutionEnded(record) && !isEnded(snapshot.status)) return unchanged(record);
   if (isEnded(record.state)) return applyLate(seen, snapshot);
   if (isEnded(snapshot.status)) return applyEnd(seen, snapshot, now);
-  // A task whose output is being fetched has ended at the backend; an older state must not bring it back.
-  if (record.execution !== undefined && isEnded(record.execution.status)) return unchanged(record);
   const merged =
     snapshot.questions === undefined || record.cancel !== undefined
       ? unchanged(seen)
@@ -123,8 +123,12 @@ export const applySnapshot = (
 
 const applyLate = (record: TaskRecord, snapshot: ExecutionSnapshot): Transition => {
   if (!isEnded(snapshot.status)) return unchanged(record);
-  return unchanged(keepEffects({ ...record, slotHeld: false }, (effect) => effect.kind !== "cancel"));
+  return unchanged(releaseSlot(record));
 };
+
+/** Gives the slot of an ended task back, once nothing of it runs at the backend: what was still to be stopped is not. */
+export const releaseSlot = (record: TaskRecord): TaskRecord =>
+  keepEffects({ ...record, slotHeld: false }, ({ kind }) => kind !== "cancel" && kind !== "start");
 
 /** Adds the last effect of an expired record, once nothing of it runs any more: whichever write let go of the slot. */
 export const withForget = (record: TaskRecord, now: number): TaskRecord =>

@@ -45,7 +45,7 @@ const findRecord = async (
 const takeUpdate = async (engine: EngineContext, record: TaskRecord, update: ExecutionUpdate): Promise<void> => {
   if (record.ref === undefined && update.ref !== undefined) {
     // The news overtook, or replaces, the answer to the start.
-    await saveStarted(engine, record.taskId, {
+    await saveStarted(engine, record, {
       ref: update.ref,
       ...(update.snapshot === undefined ? {} : { snapshot: update.snapshot }),
     });
