@@ -7,8 +7,11 @@ import { createSample } from "./store-sample.ts";
 const KiB = 1024;
 
 /** Bytes in which every position can be told from its neighbours, also 256 or 64 Ki further on. */
-const patternOf = (length: number, seed = 0): Uint8Array =>
-  Uint8Array.from({ length }, (_, index) => (index + (index >> 8) * 31 + (index >> 16) * 17 + seed) & 0xff);
+const patternOf = (length: number, seed = 0): Uint8Array => {
+  const bytes = new Uint8Array(length);
+  for (let index = 0; index < length; index++) bytes[index] = index + (index >> 8) * 31 + (index >> 16) * 17 + seed;
+  return bytes;
+};
 
 export const testPayloads = ({ describe, it, store }: StoreSuite): void => {
   const readAll = async (taskId: TaskId, name: PayloadName, length = 1_000_000_000): Promise<Buffer | undefined> => {

@@ -1,0 +1,158 @@
+import { describe, expect, it } from "@jest/globals";
+import { memoryStore } from "@taskbridge/core/memory";
+import type { TaskRecord, TaskStore } from "@taskbridge/core/store";
+import { fakeClock } from "@taskbridge/testkit";
+import { type StoreSuiteOptions, testStore } from "@taskbridge/testkit/store";
+
+type Body = () => Promise<void>;
+
+/** Runs the suite, or one test of it, on memory stores that have been tampered with and returns the names of the tests that failed. */
+const failuresOf = async (
+  tamper: (store: TaskStore) => Partial<TaskStore>,
+  { only, ...options }: Partial<StoreSuiteOptions> & { readonly only?: string } = {},
+): Promise<string[]> => {
+  const clock = fakeClock();
+  const tests: { readonly name: string; readonly body: Body }[] = [];
+  const around: { before: Body[]; after: Body[] } = { before: [], after: [] };
+  testStore({
+    name: "tampered",
+    open: async () => {
+      const store = memoryStore({ clock });
+      return { ...store, ...tamper(store) };
+    },
+    elapse: (ms) => clock.advance(ms),
+    runner: {
+      describe: (_, body) => body(),
+      it: (name, body) => tests.push({ name, body }),
+      beforeEach: (body) => around.before.push(body),
+      afterEach: (body) => around.after.push(body),
+    },
+    ...options,
+  });
+  const failures: string[] = [];
+  for (const { name, body } of tests.filter((test) => only === undefined || test.name === only)) {
+    for (const before of around.before) await before();
+    await body().catch(() => failures.push(name));
+    for (const after of around.after) await after();
+  }
+  return failures;
+};
+
+const pause = (): Promise<void> => new Promise(setImmediate);
+
+/** Each breaks one promise, and the test named must notice. */
+const faults: readonly (readonly [
+  promise: string,
+  noticedBy: string,
+  tamper: (store: TaskStore) => Partial<TaskStore>,
+])[] = [
+  [
+    "compare-and-swap",
+    "loses and doubles nothing under 50 concurrent revisers",
+    (store) => ({
+      revise: async (record, _, options) => {
+        await pause();
+        const stored = await store.read(record.taskId);
+        return store.revise(record, stored?.revision ?? 0, options);
+      },
+    }),
+  ],
+  [
+    "atomic limits",
+    "admits no more than the limit when many come at once",
+    (store) => ({
+      create: async (record, options) => {
+        const { records } = await store.list({ owner: record.owner }, { slotHeld: true }, undefined, 100);
+        await pause();
+        const isRoom = options.maxOpenForOwner === null || records.length < options.maxOpenForOwner;
+        return store.create(record, isRoom ? { ...options, maxOpenForOwner: null } : options);
+      },
+    }),
+  ],
+  [
+    "all or nothing",
+    "refuses a taken unique key, naming the holder, and then has written nothing",
+    (store) => ({
+      create: async (record, options) => {
+        const [first, ...rest] = options.uniqueKeys;
+        if (first === undefined || rest.length === 0) return store.create(record, options);
+        await store.create(
+          { ...record, taskId: `${record.taskId}-key` as typeof record.taskId },
+          { ...options, uniqueKeys: [first] },
+        );
+        return store.create(record, { ...options, uniqueKeys: rest });
+      },
+    }),
+  ],
+  [
+    "unknown members",
+    "keeps members that this version does not know",
+    (store) => ({
+      create: async (record, options) => {
+        const { future: _, ...known } = record as typeof record & { readonly future?: unknown };
+        return store.create(known, options);
+      },
+    }),
+  ],
+  [
+    "owners apart",
+    "shows an owner only their own, those without an owner only such, and the operator all",
+    (store) => ({ list: (_, ...rest) => store.list({ operator: true }, ...rest) }),
+  ],
+  [
+    "private copies",
+    "shares no memory with its callers",
+    (store) => {
+      const shared = new Map<string, TaskRecord>();
+      const share = async (record: Promise<TaskRecord>): Promise<TaskRecord> => {
+        shared.set((await record).taskId, await record);
+        return record;
+      };
+      return {
+        create: (...args) => share(store.create(...args)),
+        revise: (...args) => share(store.revise(...args)),
+        read: async (taskId) => shared.get(taskId),
+      };
+    },
+  ],
+  [
+    "order of what is due",
+    "hands out what is due, earliest first, and nothing before its time",
+    (store) => ({ due: async (limit) => [...(await store.due(limit))].reverse() }),
+  ],
+  [
+    "ranges",
+    "are read by range, cut off at the end",
+    (store) => ({
+      readPayload: (taskId, name, { offset, length }) =>
+        store.readPayload(taskId, name, { offset, length: length + 1 }),
+    }),
+  ],
+  [
+    "leases that end",
+    "ends by itself, and a lost one can neither be renewed nor release its heir's",
+    (store) => ({ lease: (name) => store.lease(name, 1e12) }),
+  ],
+];
+
+describe("testStore", () => {
+  it.each(faults)("notices a store that breaks its promise of %s", async (_, noticedBy, tamper) => {
+    expect(await failuresOf(tamper, { only: noticedBy })).toEqual([noticedBy]);
+    expect(await failuresOf(() => ({}), { only: noticedBy })).toEqual([]);
+  });
+
+  it("lets a known gap fail, and reports one that no longer does", async () => {
+    const name = "are kept by name, the last one saved";
+    const knownFailing = { [name]: "cursors are not kept yet" };
+    const forgetful = (): Partial<TaskStore> => ({ loadCursor: async () => undefined });
+    expect(await failuresOf(forgetful)).toEqual([name]);
+    expect(await failuresOf(forgetful, { knownFailing })).toEqual([]);
+    expect(await failuresOf(() => ({}), { knownFailing })).toEqual([name]);
+  });
+
+  it("refuses a known gap that names no test", async () => {
+    await expect(failuresOf(() => ({}), { knownFailing: { "no such test": "a typo" } })).rejects.toThrow(
+      "no such test",
+    );
+  });
+});
