@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
 import { type Clock, systemClock } from "../contract/clock.ts";
 import type { AdapterId } from "../contract/identity.ts";
@@ -47,6 +48,8 @@ const check = jsonChecks();
 /** Puts an engine together. Throws `misconfigured` with `data.path` for tools that cannot work; touches no backend. */
 export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
   const closing = new AbortController();
+  // Every call to a backend listens for it.
+  setMaxListeners(0, closing.signal);
   const work = new Set<Promise<unknown>>();
   const audit = options.audit ?? (() => {});
   const random = options.randomBytes ?? systemRandomBytes;
