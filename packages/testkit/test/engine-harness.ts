@@ -83,10 +83,10 @@ export const createWorld = (options: WorldOptions = {}): World => {
     audit,
     boot: async (overrides = {}) => {
       booted++;
-      const { wrap, timer, ...levers } = createGate();
+      const gate = createGate();
       const engine = createTaskEngine({
-        store: wrap(store),
-        adapters: { fake: wrapWatch(wrap(backend.connect()), levers.onKill) },
+        store: gate.wrap(store),
+        adapters: { fake: wrapWatch(gate.wrap(backend.connect()), gate.onKill) },
         tools: [
           { name: "job", adapter: "fake", target: { run: "job" }, ...options.tool, task: options.task ?? {} },
           { name: "other", adapter: "fake", target: { run: "other" } },
@@ -94,16 +94,16 @@ export const createWorld = (options: WorldOptions = {}): World => {
         limits: options.limits ?? {},
         clock: {
           now: clock.now,
-          schedule: (delayMs, action) => clock.schedule(delayMs, timer(action)),
+          schedule: (delayMs, action) => clock.schedule(delayMs, gate.timer(action)),
         },
         randomBytes: seededBytes(`process ${booted}`),
-        audit: (event) => void (levers.isKilled || audit.push(event)),
+        audit: (event) => void (gate.isKilled || audit.push(event)),
         ...(options.encryptionKey === undefined ? {} : { encryptionKey: options.encryptionKey }),
         ...overrides,
       });
       await engine.open();
       await clock.settle();
-      return Object.assign(levers, { engine });
+      return Object.assign(gate, { engine });
     },
     record: (taskId) => memory.read(asTaskId(taskId)),
     audited: (kind) => audit.filter((event) => event.kind === kind),
