@@ -18,8 +18,8 @@ export const deliverAnswer = async (engine: EngineContext, record: TaskRecord, e
   const ref = record.ref;
   const question = record.questions.find((entry) => entry.key === effect.questionKey);
   if (ref === undefined || question === undefined) return settleAnswer(engine, record, effect, "closed");
-  const request = await toRequest(engine, record, effect, question);
   try {
+    const request = await toRequest(engine, record, effect, question);
     await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "answer",
@@ -68,18 +68,13 @@ const toRequest = async (
   effect: AnswerEffect,
   question: TaskQuestion,
 ): Promise<AnswerRequest> => {
-  const content = await engine.store.readPayload(record.taskId, `answer:${effect.answerId}`, {
-    offset: 0,
-    length: Number.MAX_SAFE_INTEGER,
-  });
+  const content = await readWholePayload(engine, record.taskId, `answer:${effect.answerId}`);
   return {
     answerId: effect.answerId,
     attempt: effect.attempts,
     action: effect.action,
     question: await toExecutionQuestion(engine, record, question),
-    ...(content === undefined || content.totalBytes === 0
-      ? {}
-      : { content: JSON.parse(Buffer.from(content.bytes).toString("utf8")) as JsonValue }),
+    ...(content.length === 0 ? {} : { content: JSON.parse(Buffer.from(content).toString("utf8")) as JsonValue }),
   };
 };
 

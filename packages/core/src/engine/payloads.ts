@@ -3,7 +3,10 @@ import type { TaskId } from "../contract/identity.ts";
 import type { PayloadName } from "../contract/task-record.ts";
 import type { EngineContext } from "./engine-context.ts";
 
-/** Reads a payload that must be there in full. For inputs, answers and secrets, whose sizes are limited; never for outputs. */
+/**
+ * Reads a payload in full. For inputs, answers and secrets, whose sizes are limited; never for outputs. `not_found` when it
+ * went, with the question or the task it belongs to, after the caller had read the record.
+ */
 export const readWholePayload = async (
   engine: EngineContext,
   taskId: TaskId,
@@ -11,6 +14,6 @@ export const readWholePayload = async (
 ): Promise<Uint8Array> => {
   const chunk = await engine.store.readPayload(taskId, name, { offset: 0, length: Number.MAX_SAFE_INTEGER });
   if (chunk === undefined)
-    throw new BridgeError("internal", `the payload ${name.split(":")[0]} of task ${taskId} is missing`);
+    throw new BridgeError("not_found", `the ${name.split(":")[0]} of task ${taskId} is no longer kept`);
   return chunk.bytes;
 };

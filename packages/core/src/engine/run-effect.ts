@@ -154,8 +154,8 @@ const sendHeartbeat = async (
   const drop = (): Promise<unknown> =>
     reviseTask(engine, record.taskId, (current) => ({ record: withoutEffect(current, effect.id) }));
   if (ref === undefined || question === undefined || adapter.heartbeat === undefined) return void (await drop());
-  const asked = await toExecutionQuestion(engine, record, question);
   try {
+    const asked = await toExecutionQuestion(engine, record, question);
     await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "heartbeat",
