@@ -93,6 +93,7 @@ export const toExecutionQuestion = async (
     message: question.message,
     ...(question.schema === undefined ? {} : { schema: question.schema }),
     ...(question.url === undefined ? {} : { url: question.url }),
+    ...(question.heartbeatMs === undefined ? {} : { heartbeatMs: question.heartbeatMs }),
     ...(sealed === undefined ? {} : { secret: engine.secrets.open(sealed) }),
   };
 };

@@ -83,7 +83,7 @@ export const mintQuestion = (
   };
   const added: TaskRecord = { ...record, minted, questions: [...record.questions, question] };
   if (asked.heartbeatMs === undefined) return added;
-  const everyMs = Math.max(1_000, Math.floor(asked.heartbeatMs / 3));
+  const everyMs = Math.max(100, Math.floor(asked.heartbeatMs / 3));
   return withEffect(added, { kind: "heartbeat", questionKey: key, everyMs }, now + everyMs);
 };
 

@@ -28,8 +28,11 @@ export const runDueEffect = async (engine: EngineContext, record: TaskRecord, ef
     record.taskId,
     (current) => {
       const now = engine.store.now();
-      const kind = current.effects.find((entry) => entry.id === effectId)?.kind ?? "start";
-      claimed = claimEffect(current, effectId, now, now + claimMs(kind, engine.limits.callTimeoutMs));
+      const entry = current.effects.find(({ id }) => id === effectId);
+      const holdMs = claimMs(entry?.kind ?? "start", engine.limits.callTimeoutMs);
+      // A beat that a crash took with it must not be missed for longer than the question bears.
+      const until = now + (entry?.kind === "heartbeat" ? Math.min(holdMs, entry.everyMs) : holdMs);
+      claimed = claimEffect(current, effectId, now, until);
       return claimed === undefined ? undefined : { record: claimed };
     },
     record,
