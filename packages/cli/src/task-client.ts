@@ -70,15 +70,19 @@ export const connectTaskClient = async (options: TaskClientOptions): Promise<Tas
     throw new CliError(`${options.url}: the server does not offer the tasks extension of ${protocolVersion}`);
   }
   const request = taskRequests(transport, options);
+  const source = taskSource(request, options);
   const callUntasked = async (tool: string, input: JsonObject, call: CallOptions): Promise<CallOutcome> => {
     ask = call.ask;
     const limits = { signal: call.signal, timeout: untaskedTimeoutMs };
     const result = await client.callTool({ name: tool, arguments: { ...input } }, limits).catch((error: unknown) => {
       throw toCliError(error, options.url);
     });
-    return toImmediate(result as Members);
+    const { taskId, taskStatus } = ((result as Members)["structuredContent"] ?? {}) as Members;
+    if (typeof taskId !== "string" || typeof taskStatus !== "string") return toImmediate(request, result as Members);
+    // The server has waited long enough and handed out what other wires call a task.
+    if (hasTasks) return { kind: "task", task: await source.readTask(taskId) };
+    throw new CliError(textsOf(result as Members).join("\n"));
   };
-  const source = taskSource(request, options);
   return {
     ...source,
     callTool: hasTasks && options.wire !== "none" ? source.callTool : callUntasked,
@@ -106,7 +110,7 @@ const taskSource = (request: Request, options: TaskClientOptions): Omit<TaskSour
         // Not repeated when the connection breaks: the pipeline may have been started.
         const result = await request("tools/call", params, signal);
         if (result["resultType"] === "task") return { kind: "task", task: toStatus(result) };
-        if (result["resultType"] !== "input_required") return toImmediate(result);
+        if (result["resultType"] !== "input_required") return toImmediate(patiently, result);
         const answers = await ask(toQuestions(result["inputRequests"]));
         const inputResponses = toInputResponses(answers);
         params = { name: tool, arguments: input, inputResponses, requestState: result["requestState"] };
@@ -121,8 +125,7 @@ const taskSource = (request: Request, options: TaskClientOptions): Omit<TaskSour
     readResult: async ({ taskId }) => {
       if (lastSeen.get(taskId)?.["result"] === undefined) await readTask(taskId);
       const result = (lastSeen.get(taskId)?.["result"] ?? {}) as Members;
-      const address = (result["structuredContent"] as Members | undefined)?.["resultUri"];
-      return typeof address === "string" ? readWhole(patiently, address) : toResult(result);
+      return toResult(patiently, result);
     },
     answerTask: async (taskId, answers) => {
       await patiently("tasks/update", { taskId, inputResponses: toInputResponses(answers) });
@@ -305,13 +308,15 @@ const toElicitResult = (answer: Answers[string] | undefined): Members => {
   return answer.content === undefined ? { action: answer.action } : { action: answer.action, content: answer.content };
 };
 
-const toImmediate = (result: Members): CallOutcome => ({
+const toImmediate = async (request: Request, result: Members): Promise<CallOutcome> => ({
   kind: "result",
-  result: toResult(result),
+  result: await toResult(request, result),
   failed: result["isError"] === true,
 });
 
-const toResult = (result: Members): TaskResult => {
+const toResult = async (request: Request, result: Members): Promise<TaskResult> => {
+  const address = (result["structuredContent"] as Members | undefined)?.["resultUri"];
+  if (typeof address === "string") return readWhole(request, address);
   const text = textsOf(result).join("\n");
   const json = (result["structuredContent"] as JsonValue | undefined) ?? parseJson(text);
   return json === undefined ? { text } : { text, json };

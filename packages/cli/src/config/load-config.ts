@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { isBridgeError } from "@taskbridge/core";
+import { isBridgeError } from "@taskbridge/core/adapter";
 import { checkSchema } from "./check-schema.ts";
 import { closestName } from "./closest-name.ts";
 import { type AdapterEntry, type Config, defaultStore, type ToolEntry } from "./config.ts";

@@ -21,17 +21,25 @@ const lineDisplay = (output: Writable): TaskDisplay => {
   let last = "";
   let lastState: TaskStatus["state"] | undefined;
   let shownAt = 0;
+  let later: NodeJS.Timeout | undefined;
+  const write = (line: string, state: TaskStatus["state"]): void => {
+    output.write(`${line}\n`);
+    last = line;
+    lastState = state;
+    shownAt = Date.now();
+  };
+  const pause = (): void => clearTimeout(later);
   return {
     show: (task) => {
-      const line = [stateWords[task.state], formatProgress(task.progress) ?? task.message].filter(Boolean).join("  ");
-      const isSoon = task.state === lastState && Date.now() - shownAt < linePauseMs;
-      if (line === last || isSoon) return;
-      output.write(`${line}\n`);
-      last = line;
-      lastState = task.state;
-      shownAt = Date.now();
+      pause();
+      const { state, progress, message } = task;
+      const line = [stateWords[state], formatProgress(progress) ?? message].filter(Boolean).join("  ");
+      if (line === last) return;
+      const waitMs = state === lastState ? shownAt + linePauseMs - Date.now() : 0;
+      if (waitMs <= 0) write(line, state);
+      else later = setTimeout(write, waitMs, line, state);
     },
-    pause: () => {},
+    pause,
   };
 };
 
@@ -39,6 +47,7 @@ const barDisplay = (output: Writable): TaskDisplay => {
   let bar: SingleBar | undefined;
   const lines = lineDisplay(output);
   const pause = (): void => {
+    lines.pause();
     bar?.stop();
     bar = undefined;
   };
@@ -51,6 +60,7 @@ const barDisplay = (output: Writable): TaskDisplay => {
         return;
       }
       const payload = { note: message ?? stateWords[task.state] };
+      lines.pause();
       if (bar === undefined) {
         bar = createBar(output);
         bar.start(total, done, payload);

@@ -163,7 +163,7 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
   [
     "an unusable input schema",
     `${valid}    input: { type: strng }\n`,
-    "7: tools[0].input: not a usable JSON Schema: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf",
+    "7: tools[0].input: not a usable JSON Schema: schema/type must be equal to one of the allowed values, schema/type must be array, schema/type must match a schema in anyOf",
   ],
   [
     "an unusable output schema",

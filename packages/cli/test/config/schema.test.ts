@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { defaultLimits, defaultTaskPolicy } from "@taskbridge/core";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { configSchema } from "../../src/config/check-schema.ts";
 
 interface Schema {
@@ -13,6 +14,12 @@ interface Schema {
 
 const schema = configSchema() as Schema;
 const definitions = schema.$defs ?? {};
+
+test("it is a JSON Schema that Ajv takes in strict mode", () => {
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
+  ajv.addKeyword("x-expects");
+  expect(() => ajv.compile(schema)).not.toThrow();
+});
 
 test("every member is described, and a duration names its unit", () => {
   const undescribed: string[] = [];
@@ -38,8 +45,8 @@ test("every member is described, and a duration names its unit", () => {
 test("its defaults are those of the engine", () => {
   const defaultsOf = (name: string): Record<string, unknown> =>
     Object.fromEntries(
-      Object.entries(definitions[name]?.properties ?? {}).flatMap(([member, { default: value } = {} as Schema]) =>
-        value === undefined ? [] : [[member, value]],
+      Object.entries(definitions[name]?.properties ?? {}).flatMap(([member, described]) =>
+        described === true || described.default === undefined ? [] : [[member, described.default]],
       ),
     );
   const { maxBodyBytes, ...limits } = defaultsOf("limits");

@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import type { JsonObject } from "@taskbridge/core";
+import { CliError, exitCodes, usageError } from "../cli-error.ts";
+import type { CallOutcome, Question, TaskSource } from "../task-source.ts";
+import { askQuestions } from "../terminal/ask-questions.ts";
+import { followTask, printText } from "../terminal/follow-task.ts";
+import { formatResult } from "../terminal/format-task.ts";
+import { type Interruption, interruption } from "../terminal/interruption.ts";
+import { isInteractive } from "../terminal/is-interactive.ts";
+import { openSource, type SourceFlags } from "../terminal/open-source.ts";
+import { parseJsonFlag } from "../terminal/parse-json-flag.ts";
+
+export interface CallFlags extends SourceFlags {
+  readonly input?: string;
+  readonly inputFile?: string;
+  readonly json?: boolean;
+}
+
+/** Starts a pipeline and stays with it to its end. Resolves with the exit code. */
+export const call = async (tool: string, flags: CallFlags): Promise<number> => {
+  const input = readInput(flags);
+  const interrupted = interruption();
+  const source = await openSource(flags, true);
+  try {
+    const outcome = await start(source, tool, input, interrupted);
+    if (outcome === undefined) return exitCodes.interrupted;
+    if (outcome.kind === "result") return printImmediate(outcome, flags.json ?? false);
+    return await followTask(source, outcome.task, { ask: isInteractive(), json: flags.json ?? false }, interrupted);
+  } finally {
+    await source.close();
+    interrupted.dispose();
+  }
+};
+
+const readInput = ({ input, inputFile }: CallFlags): JsonObject => {
+  if (input !== undefined && inputFile !== undefined) throw usageError("give either --input or --input-file, not both");
+  const text = inputFile === undefined ? (input ?? "{}") : readInputFile(inputFile);
+  const flag = inputFile === undefined ? "--input" : `--input-file ${inputFile}`;
+  const value = parseJsonFlag(flag, text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw usageError(`${flag}: a JSON object is needed, got ${text.slice(0, 80)}`);
+};
+
+const readInputFile = (file: string): string => {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw usageError(`--input-file: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+};
+
+/** Undefined: interrupted before there was a task. */
+const start = async (
+  source: TaskSource,
+  tool: string,
+  input: JsonObject,
+  { signal, interrupt }: Interruption,
+): Promise<CallOutcome | undefined> => {
+  const ask = (questions: readonly Question[]): ReturnType<typeof askQuestions> => {
+    if (!isInteractive()) {
+      throw new CliError(`the tool asks before it starts, and this is no terminal: ${questions[0]?.message}`);
+    }
+    return askQuestions(questions, { input: process.stdin, output: process.stderr }, signal, interrupt);
+  };
+  try {
+    return await source.callTool(tool, input, { ask, signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    process.stderr.write("Interrupted before the task was there.\n");
+    return undefined;
+  }
+};
+
+const printImmediate = ({ result, failed }: CallOutcome & { kind: "result" }, json: boolean): number => {
+  const state = failed ? "failed" : "succeeded";
+  if (json) printText(JSON.stringify({ state, result: result.json ?? result.text }, undefined, 2));
+  else if (failed) process.stderr.write(`failed: ${result.text}\n`);
+  else printText(formatResult(result));
+  return failed ? exitCodes.failed : exitCodes.completed;
+};

@@ -1,0 +1,160 @@
+import { createServer } from "node:net";
+import { resolve } from "node:path";
+import { isBridgeError } from "@taskbridge/core";
+import type { CallContext, CheckFinding, WorkflowAdapter } from "@taskbridge/core/adapter";
+import { exitCodes } from "../cli-error.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { formatPath, parsePath } from "../config/config-path.ts";
+import { loadConfig } from "../config/load-config.ts";
+import { loadPipelines, type Pipelines } from "../config/load-pipelines.ts";
+import { openStore } from "../config/open-store.ts";
+
+interface Finding {
+  readonly level: CheckFinding["level"];
+  /** What it is about: a part of the configuration, or `node`. */
+  readonly subject: string;
+  readonly message: string;
+}
+
+const checkTimeoutMs = 20_000;
+
+/** Reaches everything that a configuration needs and prints what was found. Resolves with 1 when something is wrong. */
+export const doctor = async (flags: { readonly config: string }): Promise<number> => {
+  let failed = false;
+  let redact = (text: string): string => text;
+  const print = ({ level, subject, message }: Finding): void => {
+    failed ||= level === "error";
+    process.stdout.write(redact(`${level.padEnd(8)}${subject}: ${message}\n`));
+  };
+
+  print(checkNode());
+  try {
+    const config = loadConfig(flags.config);
+    redact = config.redact;
+    const pipelines = await loadPipelines(config);
+    print({ level: "ok", subject: config.file, message: "the configuration can be used" });
+    for (const finding of checkWires(config)) print(finding);
+    for (const finding of await checkStore(config, pipelines)) print(finding);
+    for (const name of Object.keys(pipelines.adapters)) {
+      for (const finding of await checkAdapter(config, pipelines, name)) print(finding);
+    }
+    for (const finding of await checkHttp(config)) print(finding);
+    await Promise.all(Object.values(pipelines.adapters).map((adapter) => adapter.close?.()));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const line of error.message.split("\n")) print({ level: "error", subject: "configuration", message: line });
+  }
+  return failed ? exitCodes.failed : exitCodes.completed;
+};
+
+const checkNode = (): Finding => {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isEnough = major > 20 || (major === 20 && minor >= 19);
+  return isEnough
+    ? { level: "ok", subject: "node", message: process.version }
+    : { level: "error", subject: "node", message: `20.19 or newer is needed, this is ${process.version}` };
+};
+
+const checkWires = ({ server: { wires = ["2026-07-28", "none"] } }: Config): Finding[] => {
+  const told: Finding = { level: "ok", subject: "server.wires", message: wires.join(", ") };
+  if (wires.includes("none")) return [told];
+  const message = "hosts that know no tasks cannot use the tools; add none to serve them";
+  return [told, { level: "warning", subject: "server.wires", message }];
+};
+
+const checkStore = async (config: Config, { adapters }: Pipelines): Promise<Finding[]> => {
+  const subject = "store";
+  try {
+    const store = await openStore(config);
+    try {
+      const hostBound = Object.entries(adapters).filter(([, { traits }]) => traits.hostBound && store.shared);
+      // A lease is a write like any other: it shows a lock, a full disk, a read-only file.
+      await (await store.lease(`doctor:${process.pid}`, 1_000))?.release();
+      const { records } = await store.list({ operator: true }, { slotHeld: true }, undefined, 100);
+      const running = `${records.length === 100 ? "100 or more" : records.length} tasks under way`;
+      return [
+        config.store === "memory:"
+          ? { level: "warning", subject, message: "memory: loses every task when the server ends" }
+          : { level: "ok", subject, message: `can be read and written, survives restarts; ${running}` },
+        ...hostBound.map(([name]): Finding => {
+          const message = "its executions live on this host only, but other hosts share the store";
+          return { level: "error", subject: `adapters.${name}`, message };
+        }),
+      ];
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    return [{ level: "error", subject, message: messageOf(error) }];
+  }
+};
+
+const checkAdapter = async (config: Config, { adapters }: Pipelines, name: string): Promise<Finding[]> => {
+  const adapter = adapters[name] as WorkflowAdapter;
+  const subject = `adapters.${name}`;
+  const tools = config.tools.flatMap(({ adapter: used, target }, index) => (used === name ? [{ index, target }] : []));
+  if (tools.length === 0) return [{ level: "warning", subject, message: "no tool uses it" }];
+  if (adapter.check === undefined)
+    return [{ level: "ok", subject, message: `${adapter.kind}; it has no check of its own` }];
+  const signal = AbortSignal.timeout(checkTimeoutMs);
+  const context: CallContext = { signal, now: () => Date.now(), log: () => {} };
+  try {
+    const targets = tools.map(({ target }) => adapter.parseTarget(target));
+    const findings = await adapter.check(targets, context);
+    return findings.map(({ level, path, message }) => ({ level, subject: placeOf(path, subject, tools), message }));
+  } catch (error) {
+    return [
+      { level: "error", subject, message: signal.aborted ? `no answer within ${checkTimeoutMs} ms` : messageOf(error) },
+    ];
+  }
+};
+
+/** Adapters tell `targets[i]` by their place among the targets they were given. */
+const placeOf = (path: string, subject: string, tools: readonly { readonly index: number }[]): string => {
+  const [root, position, ...rest] = parsePath(path);
+  const tool = root === "targets" && typeof position === "number" ? tools[position] : undefined;
+  if (tool !== undefined) return formatPath(["tools", tool.index, "target", ...rest]);
+  return path === "" ? subject : `${subject}.${path}`;
+};
+
+const checkHttp = async ({ directory, server: { http = {}, auth } }: Config): Promise<Finding[]> => {
+  const { host = "127.0.0.1", port = 3000 } = http;
+  const findings: Finding[] = [await checkPort(host, port)];
+  if (auth !== undefined) findings.push(await checkTokens(resolve(directory, auth.tokens)));
+  else if (!/^(127\.|::1$|localhost$)/.test(host)) {
+    const message = `${host} can be reached by others: the server does not start without server.auth`;
+    findings.push({ level: "error", subject: "server.http.host", message });
+  }
+  return findings;
+};
+
+const checkPort = (host: string, port: number): Promise<Finding> =>
+  new Promise((settle) => {
+    const subject = "server.http.port";
+    const probe = createServer();
+    probe.once("error", ({ code }: NodeJS.ErrnoException) => {
+      const isTaken = code === "EADDRINUSE";
+      const message = isTaken
+        ? `${host}:${port} is in use, perhaps by a server of this configuration`
+        : `${host}:${port}: ${code}`;
+      settle({ level: isTaken ? "warning" : "error", subject, message });
+    });
+    probe.listen({ host, port }, () => {
+      probe.close(() => settle({ level: "ok", subject, message: `${host}:${port} is free` }));
+    });
+  });
+
+const checkTokens = async (path: string): Promise<Finding> => {
+  const subject = "server.auth.tokens";
+  try {
+    const { tokenFile } = await import("@taskbridge/server");
+    await tokenFile(path).open?.();
+    return { level: "ok", subject, message: "the tokens can be read" };
+  } catch (error) {
+    return { level: "error", subject, message: messageOf(error) };
+  }
+};
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error && (isBridgeError(error) || error instanceof ConfigError) ? error.message : String(error);

@@ -1,0 +1,51 @@
+import type { TaskExplanation } from "@taskbridge/core";
+import { exitCodes } from "../cli-error.ts";
+import { loadConfig } from "../config/load-config.ts";
+import { openEngine } from "../config/open-engine.ts";
+import { printText } from "../terminal/follow-task.ts";
+import { formatInstant } from "../terminal/format-task.ts";
+
+/** Everything that is known of a task, for an operator. */
+export const explainTask = async (taskId: string, flags: { config: string; json?: boolean }): Promise<number> => {
+  const { engine, close } = await openEngine(loadConfig(flags.config));
+  try {
+    const explanation = await engine.explainTask(taskId);
+    printText(flags.json ? JSON.stringify(explanation, undefined, 2) : formatExplanation(explanation));
+    return exitCodes.completed;
+  } finally {
+    await close();
+  }
+};
+
+const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt }: TaskExplanation): string => {
+  const rows: [string, string | undefined][] = [
+    ["task", `${record.taskId}, revision ${record.revision}, ${record.state}`],
+    ["owner", record.owner ?? "none: the ID alone grants access"],
+    ["tool", record.tool],
+    ["adapter", record.adapterId],
+    ["target", JSON.stringify(record.target)],
+    ["execution", record.ref ?? "not known yet"],
+    ["start key", record.startKey],
+    ["started", formatInstant(record.start.firstSentAt) ?? "nothing was sent"],
+    ["backend", record.execution && JSON.stringify(record.execution)],
+    ["cancel", record.cancel && `${record.cancel.reason}, asked ${formatInstant(record.cancel.requestedAt)}`],
+    ["failure", record.failure && JSON.stringify(record.failure)],
+    ["missing", record.missingSince === undefined ? undefined : `since ${formatInstant(record.missingSince)}`],
+    ["slot", record.slotHeld ? "held" : "free"],
+    ["wakes", record.wakeAt === null ? "never by itself" : formatInstant(record.wakeAt)],
+    ["looked", [formatInstant(lastLookedAt), lastLookError].filter(Boolean).join(": ")],
+    ["poll", `${pollIntervalMs} ms`],
+    ...record.questions.map((question): [string, string] => [
+      "question",
+      `${question.key}, ${question.state}: ${question.message}`,
+    ]),
+    ...record.effects.map((effect): [string, string] => [
+      "to do",
+      `${effect.kind}, sent ${effect.attempts} times, next ${formatInstant(effect.notBefore)}${effect.lastError === undefined ? "" : `: ${effect.lastError}`}`,
+    ]),
+  ];
+  return rows
+    .filter((row): row is [string, string] => row[1] !== undefined && row[1] !== "")
+    .map(([name, text]) => `${name.padEnd(11)}${text}`)
+    .join("\n");
+};

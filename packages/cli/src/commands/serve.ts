@@ -1,0 +1,126 @@
+import { resolve } from "node:path";
+import { type AuditKind, isBridgeError } from "@taskbridge/core";
+import { createTaskServer, type TaskServer, tokenFile } from "@taskbridge/server";
+import { CliError, exitCodes } from "../cli-error.ts";
+import type { Config } from "../config/config.ts";
+import { loadConfig } from "../config/load-config.ts";
+import { loadPipelines } from "../config/load-pipelines.ts";
+import { toLimits } from "../config/open-engine.ts";
+import { openStore } from "../config/open-store.ts";
+import { createLogger } from "../terminal/logger.ts";
+import { version } from "../version.ts";
+
+export interface ServeFlags {
+  readonly config: string;
+  readonly stdio?: boolean;
+  readonly port?: number;
+  readonly host?: string;
+}
+
+/** Serves until a signal ends it, or, on stdio, until the client goes. Resolves with the exit code. */
+export const serve = async (flags: ServeFlags): Promise<number> => {
+  const config = loadConfig(flags.config);
+  const stopped = stopSignal();
+  const log = createLogger(config.redact);
+  const server = await openServer(config, log);
+  try {
+    if (flags.stdio) await serveStdio(server, log, stopped);
+    else await serveHttp(server, config, flags, log, stopped);
+  } finally {
+    await server.close();
+  }
+  log.info("stopped");
+  return exitCodes.completed;
+};
+
+type Log = ReturnType<typeof createLogger>;
+
+/** What an operator should see even when only warnings are kept. */
+const warnings: ReadonlySet<AuditKind> = new Set<AuditKind>([
+  "adapter_suspect",
+  "adapter_unavailable",
+  "effect_dropped",
+  "effect_failed",
+  "internal_error",
+  "watch_ended",
+]);
+
+const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
+  const { name = "taskbridge", instructions, wires, waitMs, auth } = config.server;
+  const { adapters, tools } = await loadPipelines(config);
+  const store = await openStore(config);
+  try {
+    return await createTaskServer({
+      name,
+      version,
+      store,
+      adapters,
+      tools,
+      limits: { ...config.limits, ...toLimits(config) },
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(wires === undefined ? {} : { wires }),
+      ...(waitMs === undefined ? {} : { waitMs }),
+      ...(auth === undefined ? {} : { auth: tokenFile(resolve(config.directory, auth.tokens)) }),
+      log,
+      audit: ({ kind, message = kind, ...fields }) =>
+        log[warnings.has(kind) ? "warn" : "info"]({ event: kind, ...fields }, message),
+    });
+  } catch (error) {
+    await Promise.all(Object.values(adapters).map((adapter) => adapter.close?.()));
+    await store.close();
+    throw toServeError(config, error);
+  }
+};
+
+const serveStdio = async (server: TaskServer, log: Log, stopped: Promise<string>): Promise<void> => {
+  const ended = server.serveStdio().then(() => "the client has gone");
+  log.info("serving on stdio");
+  log.info(`stopping: ${await Promise.race([stopped, ended])}`);
+};
+
+const serveHttp = async (
+  server: TaskServer,
+  config: Config,
+  flags: ServeFlags,
+  log: Log,
+  stopped: Promise<string>,
+): Promise<void> => {
+  const {
+    host = "127.0.0.1",
+    port = 3000,
+    path = "/mcp",
+    allowedHosts = [],
+    allowedOrigins = [],
+  } = config.server.http ?? {};
+  const address = { host: flags.host ?? host, port: flags.port ?? port };
+  await server.listen({ ...address, path, allowedHosts, allowedOrigins }).catch((error: unknown) => {
+    throw toListenError(config, error, address);
+  });
+  log.info(`stopping: ${await stopped}`);
+};
+
+const toListenError = (config: Config, error: unknown, { host, port }: { host: string; port: number }): unknown => {
+  const isTaken = isBridgeError(error) && error.data?.["reason"] === "EADDRINUSE";
+  return isTaken
+    ? new CliError(`${host}:${port} is in use by another program; choose another --port`)
+    : toServeError(config, error);
+};
+
+/** The server tells paths from the top of the file, but for those of its authenticator. */
+const toServeError = (config: Config, error: unknown): unknown => {
+  if (!isBridgeError(error) || error.code !== "misconfigured") return error;
+  return config.rebase(error, /^auth\b/.test(String(error.data?.["path"])) ? ["server"] : []);
+};
+
+/** Resolves with the first signal that asks to stop; the second ends the process at once. */
+const stopSignal = (): Promise<string> =>
+  new Promise((resolve) => {
+    let stopping = false;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.on(signal, () => {
+        if (stopping) process.exit(exitCodes.interrupted);
+        stopping = true;
+        resolve(signal);
+      });
+    }
+  });

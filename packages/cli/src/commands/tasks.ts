@@ -1,0 +1,94 @@
+import { CliError, exitCodes } from "../cli-error.ts";
+import { isOver, type TaskSource, type TaskStatus } from "../task-source.ts";
+import { followTask, printDocument, printText } from "../terminal/follow-task.ts";
+import { formatInstant, formatProgress, formatTask, stateWords, taskDocument } from "../terminal/format-task.ts";
+import { interruption } from "../terminal/interruption.ts";
+import { openSource, type SourceFlags } from "../terminal/open-source.ts";
+
+export interface TasksFlags extends SourceFlags {
+  readonly json?: boolean;
+}
+
+/** Larger results are not shown by `show`: `watch` prints them whole. */
+const shownResultBytes = 65_536;
+
+/** Opens the source, acts, and waits until what was begun is done. */
+export const withSource = async (
+  flags: SourceFlags,
+  action: (source: TaskSource) => Promise<number>,
+): Promise<number> => {
+  const source = await openSource(flags);
+  try {
+    return await action(source);
+  } finally {
+    await source.close();
+  }
+};
+
+export const listTasks = (flags: TasksFlags): Promise<number> =>
+  withSource(flags, async (source) => {
+    const tasks: TaskStatus[] = [];
+    for await (const task of source.listTasks()) tasks.push(task);
+    if (flags.json) printText(JSON.stringify({ tasks: tasks.map((task) => taskDocument(task)) }, undefined, 2));
+    else if (tasks.length === 0) process.stderr.write("There are no tasks.\n");
+    else printText(formatTable(tasks));
+    return exitCodes.completed;
+  });
+
+const formatTable = (tasks: readonly TaskStatus[]): string => {
+  const rows = [["TASK", "TOOL", "STATE", "CREATED", "PROGRESS"], ...tasks.map(toRow)];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+};
+
+const toRow = (task: TaskStatus): string[] => [
+  task.taskId,
+  task.tool ?? "",
+  stateWords[task.state],
+  formatInstant(task.createdAt)?.slice(0, 19) ?? "",
+  firstLine(task.failure?.reason ?? (isOver(task) ? "" : (formatProgress(task.progress) ?? task.message ?? ""))),
+];
+
+const firstLine = (text: string): string => text.split("\n", 1)[0]?.slice(0, 80) ?? "";
+
+export const showTask = (taskId: string, flags: TasksFlags): Promise<number> =>
+  withSource(flags, async (source) => {
+    const task = await source.readTask(taskId);
+    const isShown = task.state === "succeeded" && (task.resultBytes ?? 0) <= shownResultBytes;
+    const result = isShown ? await source.readResult(task) : undefined;
+    if (flags.json) printDocument(task, result);
+    else printText(formatTask(task, source.flags, result ?? resultHint(task, source)));
+    return exitCodes.completed;
+  });
+
+const resultHint = ({ taskId, state, resultBytes }: TaskStatus, { flags }: TaskSource): { text: string } | undefined =>
+  state === "succeeded" ? { text: `${resultBytes} bytes: taskbridge tasks watch ${taskId} ${flags}` } : undefined;
+
+export const watchTask = async (taskId: string, flags: TasksFlags): Promise<number> => {
+  const interrupted = interruption();
+  try {
+    return await withSource(flags, async (source) => {
+      const task = await source.readTask(taskId);
+      return followTask(source, task, { ask: false, json: flags.json ?? false }, interrupted);
+    });
+  } finally {
+    interrupted.dispose();
+  }
+};
+
+export const cancelTask = (taskId: string, flags: TasksFlags): Promise<number> =>
+  withSource(flags, async (source) => {
+    const before = await source.readTask(taskId);
+    if (isOver(before)) throw new CliError(`the task has ended already: ${stateWords[before.state]}`);
+    const task = await source.cancelTask(taskId);
+    if (flags.json) printDocument(task);
+    else printText(isOver(task) ? stateWords[task.state] : "asked to stop");
+    return exitCodes.completed;
+  });

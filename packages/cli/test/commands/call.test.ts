@@ -1,0 +1,192 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { createWorkbench, documentOf, type Workbench } from "../workbench.ts";
+
+let bench: Workbench;
+beforeAll(() => {
+  bench = createWorkbench();
+});
+afterAll(() => bench.dispose());
+
+const call = (tool: string, ...flags: string[]): string[] => ["call", tool, "--config", bench.config, ...flags];
+
+describe("call --config", () => {
+  test("prints the result on stdout and the progress on stderr", async () => {
+    const outcome = await bench.run(call("echo", "--input", '{"text":"hi"}'));
+    expect(outcome).toMatchObject({ code: 0, stdout: '{\n  "said": "hi"\n}\n' });
+  });
+
+  test("--json prints one document", async () => {
+    const outcome = await bench.run(call("echo", "--input", '{"text":"hi"}', "--json"));
+    expect(documentOf(outcome)).toMatchObject({
+      tool: "echo",
+      state: "succeeded",
+      result: { said: "hi" },
+      questions: [],
+    });
+    expect(outcome.code).toBe(0);
+  });
+
+  test("prints a text result as it is", async () => {
+    expect(await bench.run(call("text"))).toMatchObject({ code: 0, stdout: "plain text\n" });
+  });
+
+  test("prints a large result whole", async () => {
+    const { code, stdout } = await bench.run(call("large"));
+    expect([code, stdout.length]).toEqual([0, 300_000 + '{\n  "text": ""\n}\n'.length]);
+  });
+
+  test("reads the arguments from a file and from stdin", async () => {
+    writeFileSync(join(bench.folder, "input.json"), '{"text":"from a file"}');
+    const [file, stdin] = await Promise.all([
+      bench.run(call("echo", "--input-file", "input.json", "--json")),
+      bench.run(call("echo", "--input-file", "-", "--json"), { stdin: '{"text":"from stdin"}' }),
+    ]);
+    expect(documentOf(file)["result"]).toEqual({ said: "from a file" });
+    expect(documentOf(stdin)["result"]).toEqual({ said: "from stdin" });
+  });
+
+  test("a job that fails: exit code 1, the reason on stderr", async () => {
+    const outcome = await bench.run(call("fail"));
+    expect(outcome).toMatchObject({ code: 1, stdout: "" });
+    expect(outcome.stderr).toContain("failed: exit code 3: the disk is full");
+    const json = await bench.run(call("fail", "--json"));
+    expect(documentOf(json)).toMatchObject({
+      state: "failed",
+      failure: { reason: "exit code 3: the disk is full", code: "3" },
+    });
+  });
+
+  test.each([
+    ["an unknown tool", ["ehco"], 'there is no tool "ehco"; the configuration has echo, text, large, fail, wait, ask'],
+    ["arguments that are no JSON", ["echo", "--input", "{"], "--input: not JSON"],
+    ["arguments that are no object", ["echo", "--input", "[1]"], "--input: a JSON object is needed, got [1]"],
+    ["a missing argument", ["wait"], "this tool needs the argument"],
+    ["a file that is not there", ["echo", "--input-file", "nowhere.json"], "nowhere.json cannot be read (ENOENT)"],
+    ["both kinds of arguments", ["echo", "--input", "{}", "--input-file", "x"], "give either --input or --input-file"],
+    ["a token without a server", ["echo", "--token", "x"], "--token is for a server: it needs --url"],
+    ["a wire without a server", ["echo", "--wire", "none"], "--wire is about a server: it needs --url"],
+    ["a wire of a later version", ["echo", "--wire", "2025-11-25"], "The wire 2025-11-25 is not available"],
+    ["an unknown flag", ["echo", "--inptu", "{}"], "unknown option '--inptu'"],
+  ])("%s: exit code 2", async (_name, [tool = "", ...flags], message) => {
+    const outcome = await bench.run(call(tool, ...flags));
+    expect(outcome).toMatchObject({ code: 2, stdout: "" });
+    expect(outcome.stderr).toContain(message);
+  });
+
+  test("neither --config nor --url, and both: exit code 2", async () => {
+    const [neither, both] = await Promise.all([
+      bench.run(["call", "echo"]),
+      bench.run(call("echo", "--url", "http://127.0.0.1:1/mcp")),
+    ]);
+    expect(neither).toMatchObject({ code: 2, stderr: "give --config FILE or --url URL\n" });
+    expect(both.code).toBe(2);
+  });
+
+  test("a question is told where there is no terminal, and answered from elsewhere", async () => {
+    const calling = bench.start(call("ask", "--json"));
+    const [, taskId = ""] = await calling.sees(/taskbridge tasks answer (\S+) --config/);
+    const answer = await bench.run(["tasks", "answer", taskId, "--config", bench.config, "--input", '{"ok":true}']);
+    expect(answer).toMatchObject({ code: 0 });
+    const outcome = await calling.done;
+    expect(outcome.stderr).toContain("Delete 14 files?\n  ok: yes or no");
+    expect(documentOf(outcome)).toMatchObject({
+      state: "succeeded",
+      result: { action: "accept", content: { ok: true } },
+    });
+  });
+
+  test("interrupted: exit code 130, the task goes on and can be watched to its end", async () => {
+    const calling = bench.start(call("wait", "--input", '{"file":"interrupted"}'));
+    await calling.sees(/1\/2 half way/);
+    calling.kill("SIGINT");
+    const outcome = await calling.done;
+    expect(outcome).toMatchObject({ code: 130, stdout: "" });
+    const [, taskId = ""] = /The task goes on:\n {2}taskbridge tasks watch (\S+) --config/.exec(outcome.stderr) ?? [];
+
+    bench.release("interrupted");
+    const watched = await bench.run(["tasks", "watch", taskId, "--config", bench.config, "--json"]);
+    expect(watched.code).toBe(0);
+    expect(documentOf(watched)).toMatchObject({ taskId, state: "succeeded", result: { waited: true } });
+  });
+});
+
+describe("call --url", () => {
+  let url: string;
+  let withTokens: string;
+  beforeAll(async () => {
+    writeFileSync(join(bench.folder, "tokens.json"), '[{"token":"a-very-long-token","subject":"alice"}]');
+    const { configText } = await import("../workbench.ts");
+    writeFileSync(
+      join(bench.folder, "auth.yaml"),
+      `server: { auth: { tokens: ./tokens.json }, waitMs: 50 }\n${configText}`,
+    );
+    url = (await bench.serve()).url;
+    withTokens = (await bench.serve(["--port", "0", "--config", join(bench.folder, "auth.yaml")])).url;
+  });
+
+  test.each([
+    ["with tasks", []],
+    ["with tasks for certain", ["--wire", "2026-07-28"]],
+    ["without tasks", ["--wire", "none"]],
+  ])("%s", async (_name, flags) => {
+    const outcome = await bench.run(["call", "echo", "--url", url, "--input", '{"text":"hi"}', ...flags]);
+    expect(outcome).toMatchObject({ code: 0, stdout: '{\n  "said": "hi"\n}\n' });
+  });
+
+  test("a large result is fetched part by part", async () => {
+    const { code, stdout } = await bench.run(["call", "large", "--url", url]);
+    expect([code, stdout.length]).toEqual([0, 300_000 + '{\n  "text": ""\n}\n'.length]);
+  });
+
+  test("a job that fails, and a tool that is not there", async () => {
+    const [failed, unknown] = await Promise.all([
+      bench.run(["call", "fail", "--url", url]),
+      bench.run(["call", "ehco", "--url", url]),
+    ]);
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    expect(failed.stderr).toContain("failed: exit code 3: the disk is full");
+    expect(unknown).toMatchObject({ code: 2, stderr: "Unknown tool: ehco (-32602)\n" });
+  });
+
+  test("a question is told, and answered over the same wire", async () => {
+    const calling = bench.start(["call", "ask", "--url", url, "--json"]);
+    const [, taskId = ""] = await calling.sees(/taskbridge tasks answer (\S+) --url/);
+    const answer = await bench.run(["tasks", "answer", taskId, "--url", url, "--action", "decline", "--json"]);
+    expect(answer.code).toBe(0);
+    expect(documentOf(await calling.done)).toMatchObject({ result: { action: "decline" } });
+  });
+
+  test("interrupted: the task goes on at the server", async () => {
+    const calling = bench.start(["call", "wait", "--url", url, "--input", '{"file":"elsewhere"}']);
+    await calling.sees(/1\/2 half way/);
+    calling.kill("SIGINT");
+    const { code, stderr } = await calling.done;
+    const [, taskId = ""] = /taskbridge tasks watch (\S+) --url/.exec(stderr) ?? [];
+    expect(code).toBe(130);
+    const shown = await bench.run(["tasks", "show", taskId, "--url", url, "--json"]);
+    expect(documentOf(shown)).toMatchObject({ state: "running", progress: { done: 1, total: 2, message: "half way" } });
+    bench.release("elsewhere");
+    expect(await bench.run(["tasks", "watch", taskId, "--url", url])).toMatchObject({ code: 0 });
+  });
+
+  test("a token opens a server that asks for one; a handle is followed to its end", async () => {
+    const args = ["call", "echo", "--url", withTokens, "--wire", "none", "--json"];
+    const [without, byFlag, byVariable] = await Promise.all([
+      bench.run(args),
+      bench.run([...args, "--token", "a-very-long-token"]),
+      bench.run(args, { environment: { TASKBRIDGE_TOKEN: "a-very-long-token" } }),
+    ]);
+    expect(without.code).toBe(1);
+    expect(without.stderr).toContain("a token is needed, or this one is not accepted");
+    expect(documentOf(byFlag)).toMatchObject({ state: "succeeded", result: { said: null } });
+    expect(documentOf(byVariable)).toMatchObject({ state: "succeeded" });
+  });
+
+  test("a server that is not there: exit code 1, no stack", async () => {
+    const outcome = await bench.run(["call", "echo", "--url", "http://127.0.0.1:1/mcp"]);
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(/^http:\/\/127\.0\.0\.1:1\/mcp: .*\n$/);
+  });
+});

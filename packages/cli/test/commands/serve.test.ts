@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { configText, createWorkbench, type Workbench } from "../workbench.ts";
+
+let bench: Workbench;
+beforeAll(() => {
+  bench = createWorkbench();
+});
+afterAll(() => bench.dispose());
+
+describe("serve", () => {
+  test("--check says what there is, and does nothing", async () => {
+    const outcome = await bench.run(["serve", "--check", "--config", "taskbridge.yaml"]);
+    expect(outcome).toEqual({
+      code: 0,
+      stdout: "taskbridge.yaml: ok; tools: echo, text, large, fail, wait, ask; adapters: local\n",
+      stderr: "",
+    });
+  });
+
+  test.each([[["--check"]], [[]]])("a fault: exit code 2, with file, line and path (%j)", async (flags) => {
+    writeFileSync(join(bench.folder, "bad.yaml"), configText.replace("directory:", "folder:"));
+    const outcome = await bench.run(["serve", "--config", "bad.yaml", ...flags]);
+    expect(outcome).toEqual({
+      code: 2,
+      stdout: "",
+      stderr:
+        "bad.yaml:3: adapters.local.directory: missing\nbad.yaml:3: adapters.local.folder: unknown member; known here: use, directory, graceMs, maxOutputBytes\n",
+    });
+  });
+
+  test("logs JSON to stderr and ends with 0 on SIGTERM", async () => {
+    const server = await bench.serve();
+    server.kill("SIGTERM");
+    const { code, stdout, stderr } = await server.done;
+    expect([code, stdout]).toEqual([0, ""]);
+    const messages = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).msg);
+    expect(messages).toEqual(["serving", "stopping: SIGTERM", "stopped"]);
+  });
+
+  test("a second signal ends it at once", async () => {
+    const server = await bench.serve();
+    const calling = bench.start(["call", "wait", "--url", server.url, "--wire", "none", "--input", '{"file":"never"}']);
+    await server.sees(/start_accepted/);
+    server.kill("SIGTERM");
+    await server.sees(/stopping/);
+    server.kill("SIGINT");
+    expect((await server.done).code).toBe(130);
+    calling.kill("SIGKILL");
+    await calling.done;
+  });
+
+  test("a port that is taken is named", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const address = taken.address();
+    const port = String(typeof address === "object" ? address?.port : 0);
+    const outcome = await bench.run(["serve", "--config", bench.config, "--port", port]);
+    taken.close();
+    expect(outcome).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `127.0.0.1:${port} is in use by another program; choose another --port\n`,
+    });
+  });
+
+  test("a public address without auth is refused, naming the member", async () => {
+    const outcome = await bench.run(["serve", "--config", "taskbridge.yaml", "--host", "0.0.0.0", "--port", "0"]);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(/^taskbridge\.yaml:1: server\.http\.host: others can reach 0\.0\.0\.0/);
+  });
+
+  test("tokens that cannot be read are refused, naming the member", async () => {
+    writeFileSync(join(bench.folder, "auth.yaml"), `server:\n  auth: { tokens: ./nowhere.json }\n${configText}`);
+    const outcome = await bench.run(["serve", "--config", "auth.yaml", "--port", "0"]);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(/^auth\.yaml:2: server\.auth\.tokens: .*nowhere\.json cannot be read: ENOENT\n$/);
+  });
+
+  test("--stdio speaks MCP to an official client and ends with it", async () => {
+    const cli = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [cli, "serve", "--config", bench.config, "--stdio"],
+      stderr: "pipe",
+    });
+    const logged: string[] = [];
+    transport.stderr?.on("data", (chunk) => logged.push(String(chunk)));
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["echo", "text", "large", "fail", "wait", "ask"]);
+    const result = await client.callTool({ name: "echo", arguments: { text: "over stdio" } });
+    expect(result.content).toEqual([{ type: "text", text: '{"said":"over stdio"}' }]);
+    await client.close();
+    expect(logged.join("")).toContain("serving on stdio");
+  });
+});
+
+describe("the program", () => {
+  test("--version is that of the package", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    expect(await bench.run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  test("--help goes to stdout, no command at all to stderr", async () => {
+    const [help, nothing] = await Promise.all([bench.run(["--help"]), bench.run([])]);
+    expect(help.code).toBe(0);
+    for (const command of ["serve", "call", "tasks", "doctor", "init"]) expect(help.stdout).toContain(`  ${command} `);
+    expect(nothing).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("a misspelled command is answered with the right one", async () => {
+    const outcome = await bench.run(["srve"]);
+    expect(outcome).toMatchObject({ code: 2, stdout: "" });
+    expect(outcome.stderr).toContain("Did you mean serve?");
+  });
+});
