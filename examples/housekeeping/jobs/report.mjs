@@ -36,9 +36,12 @@ export const finish = (result) => {
   process.stdin.destroy();
 };
 
-/** Ends the job as failed: the last lines of stderr become the reason. */
-export const fail = (message) => {
-  process.stderr.write(`${message}\n`);
+/** Ends the job as failed: the last line of stderr becomes the reason, what is before it the detail. */
+export const fail = (reason, details = []) => {
+  process.stderr.write([...details, reason, ""].join("\n"));
   process.exitCode = 1;
   process.stdin.destroy();
 };
+
+// Without this, Node's own last line would be the reason.
+process.on("uncaughtException", (error) => fail(error.message));

@@ -14,4 +14,4 @@ const differences = [
 ];
 
 if (differences.length === 0) finish({ files: files.length, unchanged: true });
-else fail([`${differences.length} of ${files.length} files differ`, ...differences.slice(0, 20)].join("\n"));
+else fail(`${differences.length} files differ, such as ${differences[0]}`, differences.slice(0, 100));
