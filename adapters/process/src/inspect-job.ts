@@ -108,8 +108,9 @@ export const outputPath = (folder: string, output: NonNullable<JobEnd["output"]>
 
 /** The snapshot of a job that has one. */
 export const readSnapshot = async (folder: string, stage: JobStage): Promise<ExecutionSnapshot | undefined> => {
-  if (stage.kind === "running" || stage.kind === "orphaned")
-    return stage.state === undefined ? { status: "running" } : runningSnapshot(stage.state);
+  if (stage.kind === "running") return stage.state === undefined ? { status: "running" } : runningSnapshot(stage.state);
+  // Without its supervisor nobody can hand an answer to the command.
+  if (stage.kind === "orphaned") return runningSnapshot({ ...stage.state, questions: [] });
   if (stage.kind === "unrun") return stage.busy ? { status: "queued" } : undefined;
   if (stage.kind !== "ended") return undefined;
   const { output } = stage.end;

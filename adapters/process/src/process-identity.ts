@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
@@ -24,7 +25,7 @@ const run = promisify(execFile);
 
 const readHost = async (): Promise<HostIdentity> => {
   if (process.platform !== "linux") {
-    const { stdout } = await run("sysctl", ["-n", "kern.bootsessionuuid"]);
+    const { stdout } = await run("/usr/sbin/sysctl", ["-n", "kern.bootsessionuuid"]);
     return { host: hostname(), bootId: stdout.trim() };
   }
   const [bootId, pidNamespace] = await Promise.all([
@@ -42,14 +43,23 @@ export const thisHost = (): Promise<HostIdentity> => {
   return known;
 };
 
+/** Not asynchronous: the kernel answers at once, and a detour through Node's pool costs ten times as much. */
+const readStat = (pid: number): string | undefined => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return undefined;
+  }
+};
+
 /** Undefined when no such process runs; a zombie has ended and counts as none. */
 export const readStartTime = async (pid: number): Promise<string | undefined> => {
   if (process.platform !== "linux") {
-    const listed = await run("ps", ["-o", "stat=,lstart=", "-p", String(pid)]).catch(() => undefined);
+    const listed = await run("/bin/ps", ["-o", "stat=,lstart=", "-p", String(pid)]).catch(() => undefined);
     const line = listed?.stdout.trim() ?? "";
     return line === "" || line.startsWith("Z") ? undefined : line.replace(/^\S+\s+/, "");
   }
-  const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined);
+  const stat = readStat(pid);
   // proc(5): the second field is a name in parentheses that may itself hold blanks and parentheses; state is field 3, start time field 22.
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
   return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];

@@ -1,4 +1,5 @@
 import { mkdir, open } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import {
   type AdapterTraits,
   BridgeError,
@@ -21,6 +22,7 @@ import { inspectJob, outputPath, readSnapshot, readStage } from "./inspect-job.t
 import { eventFolder, jobFolder } from "./job-folder.ts";
 import { misconfigured, type ProcessAdapterOptions, parseOptions } from "./parse-options.ts";
 import { type ProcessTarget, parseTarget } from "./parse-target.ts";
+import { slots } from "./slots.ts";
 import { type StartHooks, startJob } from "./start-job.ts";
 import { supervisorLauncher } from "./supervisor-launcher.ts";
 import { removeJob, sweepEvents, sweepLeftovers } from "./sweep-leftovers.ts";
@@ -54,12 +56,14 @@ export type ProcessAdapter = WorkflowAdapter<ProcessTarget> &
 
 /** The adapter, with a way in for the tests of crashes. */
 export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHooks): ProcessAdapter => {
-  if (process.platform === "win32")
-    throw misconfigured("", "the process adapter needs a POSIX system; Windows is not supported");
+  if (process.platform !== "linux" && process.platform !== "darwin") {
+    throw misconfigured("", `the process adapter runs on Linux and macOS, not on ${process.platform}`);
+  }
   const options = parseOptions({ ...given });
   const { directory } = options;
   const feed = changeFeed(eventFolder(directory));
   const launcher = supervisorLauncher(hooks.supervisorDiesAt);
+  const boots = slots(2 * availableParallelism());
   let isSwept = false;
 
   /** Turns errors of the file system into those of the contract. */
@@ -89,7 +93,7 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
     await prepare().catch((error: unknown) => {
       throw toError(error, "start", directory, { notSent: true });
     });
-    const stage = await startJob({ ...request, target }, { options, feed, launcher, hooks }, context);
+    const stage = await startJob({ ...request, target }, { options, feed, launcher, boots, hooks }, context);
     const snapshot = await readSnapshot(jobFolder(directory, request.key), stage);
     return { ref: toRef(request.key), ...(snapshot === undefined ? {} : { snapshot }) };
   };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { BridgeError, type CallContext, type StartRequest } from "@taskbridge/core/adapter";
+import { BridgeError, type CallContext, isBridgeError, type StartRequest } from "@taskbridge/core/adapter";
 import type { ChangeFeed } from "./change-feed.ts";
 import { type JobStage, readStage } from "./inspect-job.ts";
 import { claimFolder, type JobSpec, jobFile, jobFolder, readRecord } from "./job-folder.ts";
@@ -9,12 +9,14 @@ import type { ParsedOptions } from "./parse-options.ts";
 import type { ProcessTarget } from "./parse-target.ts";
 import { thisProcess } from "./process-identity.ts";
 import { readReturnReason, readRunClaim } from "./run-claim.ts";
+import type { Slots } from "./slots.ts";
 import type { Launch, SupervisorLauncher } from "./supervisor-launcher.ts";
 import { toError } from "./to-error.ts";
 
 const inherited = ["PATH", "HOME", "LANG", "TMPDIR"];
 const pollMs = 50;
 const mostLaunches = 3;
+const mostRounds = 3;
 /** Exit code of a supervisor that found the disk full. */
 const noRoom = 28;
 
@@ -28,6 +30,8 @@ export interface StartTools {
   readonly options: ParsedOptions;
   readonly feed: ChangeFeed;
   readonly launcher: SupervisorLauncher;
+  /** Booting more supervisors at once than the processors can take makes every start as slow as the last one. */
+  readonly boots: Slots;
   readonly hooks: StartHooks;
 }
 
@@ -67,36 +71,49 @@ const createSpec = async (
 
 /** Takes the key, or agrees that an earlier start of the same work did. */
 const claimKey = async (folder: string, spec: JobSpec, input: string): Promise<void> => {
-  const known = await readRecord<JobSpec>(join(folder, jobFile.spec));
-  if (known === undefined) {
-    const files = { [jobFile.spec]: JSON.stringify(spec), [jobFile.input]: toLine(input) };
-    return (await claimFolder(folder, files)) ? undefined : claimKey(folder, spec, input);
+  const files = { [jobFile.spec]: JSON.stringify(spec), [jobFile.input]: toLine(input) };
+  for (let round = 0; round < mostRounds; round++) {
+    const known = await readRecord<JobSpec>(join(folder, jobFile.spec));
+    if (known?.hash === spec.hash) return;
+    if (known !== undefined) {
+      throw new BridgeError("conflict", `the key ${spec.key} has already started something else`, {
+        operation: "start",
+      });
+    }
+    if (await claimFolder(folder, files)) return;
   }
-  if (known.hash === spec.hash) return;
-  throw new BridgeError("conflict", `the key ${spec.key} has already started something else`, { operation: "start" });
+  throw new BridgeError("unavailable", `${folder} is there but holds no job`, { operation: "start", notSent: true });
 };
 
 /** A pause that ends early when the job changes. */
 const jobAlarm = (feed: ChangeFeed, key: string, signal: AbortSignal) => {
-  let ring = (): void => {};
-  const onAbort = (): void => ring();
+  let rang = false;
+  let stopWaiting = (): void => {};
+  const ring = (): void => {
+    rang = true;
+    stopWaiting();
+  };
   const silence = feed.listen((changed) => {
     if (changed === key) ring();
   });
-  signal.addEventListener("abort", onAbort);
+  signal.addEventListener("abort", ring);
   return {
-    ring: (): void => ring(),
-    wait: (ms: number): Promise<void> =>
-      new Promise((done) => {
-        const timer = setTimeout(done, ms);
-        ring = () => {
-          clearTimeout(timer);
-          done();
-        };
-      }),
+    ring,
+    async wait(ms: number): Promise<void> {
+      if (!rang) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          stopWaiting = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      rang = false;
+    },
     close(): void {
       silence();
-      signal.removeEventListener("abort", onAbort);
+      signal.removeEventListener("abort", ring);
     },
   };
 };
@@ -116,6 +133,10 @@ const notBegun = async (folder: string, { code, problem }: NonNullable<Launch["e
   return new BridgeError("unavailable", `nothing was run: ${why} (${folder})`, { operation: "start", notSent: true });
 };
 
+/** Sent again, the start goes on from where it is. */
+const givenUp = (folder: string): BridgeError =>
+  new BridgeError("outcome_unknown", `given up while the job was being started (${folder})`, { operation: "start" });
+
 /** Sees to it that one supervisor takes the job, and waits until it has spawned the command or refused to. */
 const superviseUntilSettled = async (
   folder: string,
@@ -131,11 +152,11 @@ const superviseUntilSettled = async (
       const exit = launched?.exit;
       const stage = await readStage(folder);
       if (isSettled(stage)) return stage;
-      if (signal.aborted || stage.kind === "missing") {
-        const problem = signal.aborted
-          ? "given up while the job was being started"
-          : "the job was removed while it was being started";
-        throw new BridgeError("outcome_unknown", `${problem} (${folder})`, { operation: "start" });
+      if (signal.aborted) throw givenUp(folder);
+      if (stage.kind === "missing") {
+        throw new BridgeError("unavailable", `${folder} was removed while the job was being started`, {
+          operation: "start",
+        });
       }
       if (!isTaken(stage) && (launched === undefined || exit !== undefined)) {
         if (exit !== undefined && (exit.code !== null || launches === mostLaunches)) throw await notBegun(folder, exit);
@@ -167,7 +188,15 @@ export const startJob = async (
     throw toError(error, "start", folder, { notSent: true });
   }
   tools.hooks.reached?.("claimed");
-  const stage = await superviseUntilSettled(folder, request.key, tools, context.signal);
+  const { signal } = context;
+  const early = await readStage(folder);
+  const stage = isSettled(early)
+    ? early
+    : await tools.boots
+        .hold(() => superviseUntilSettled(folder, request.key, tools, signal), signal)
+        .catch((error) => {
+          throw signal.aborted && !isBridgeError(error) ? givenUp(folder) : error;
+        });
   tools.launcher.keepSpare();
   const refusal = stage.kind === "ended" ? stage.end.refusal : undefined;
   if (refusal === undefined) return stage;
