@@ -137,6 +137,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     },
     close: async () => {
       stopHearing();
+      scheduler.stop();
       const stopped = Promise.all(services.map((service) => service.stop()));
       const drained = stopped.then(async () => {
         while (work.size > 0) await Promise.all(work);

@@ -5,6 +5,8 @@ import type { TaskRecord } from "../contract/task-record.ts";
 import type { InspectItem, InspectOutcome } from "../contract/workflow-adapter.ts";
 import { callAdapter } from "./call-adapter.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { type InspectLine, inspectLine } from "./inspect-line.ts";
+import type { Penalty } from "./penalty.ts";
 import { pollIntervalMs } from "./poll-interval.ts";
 import { takeOutcome } from "./take-outcome.ts";
 
@@ -22,109 +24,71 @@ export interface InspectScheduler {
   penaltyMs(adapterId: AdapterId): number;
   /** Forgets what is remembered of tasks that were not looked at since. */
   prune(before: number): void;
+  /** Sends nothing more; who waits for a look that was not sent goes on without. */
+  stop(): void;
 }
 
 interface Look {
-  startedAt: number;
+  /** When the last look was sent. */
+  sentAt?: number;
   inFlight?: Promise<void>;
+  /** Ends the look in flight while it has not been sent. */
+  giveUp?: (() => void) | undefined;
   error?: string;
 }
 
 interface Ticket {
   readonly record: TaskRecord;
   readonly want: InspectItem["want"];
+  readonly look: Look;
   done(): void;
 }
 
-interface Line {
-  readonly waiting: Ticket[];
-  running: number;
-  /** Doubles with each refusal of the backend, and is gone with the first success. */
-  penaltyMs: number;
-  penaltyUntil: number;
-  /** No call before this, where the backend limits calls by the minute. */
-  nextCallAt: number;
-  flushPlanned: boolean;
-}
-
-/** Batches under way at once for one adapter. */
-const mostBatches = 4;
-
 export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const looks = new Map<TaskId, Look>();
-  const lines = new Map<AdapterId, Line>();
+  const lines = new Map<AdapterId, InspectLine<Ticket>>();
+  let isStopped = false;
 
-  const lineOf = (adapterId: AdapterId): Line => {
-    const line = lines.get(adapterId) ?? {
-      waiting: [],
-      running: 0,
-      penaltyMs: 0,
-      penaltyUntil: 0,
-      nextCallAt: 0,
-      flushPlanned: false,
-    };
+  const lineOf = (adapterId: AdapterId): InspectLine<Ticket> => {
+    const line =
+      lines.get(adapterId) ??
+      inspectLine<Ticket>(engine, adapterId, (batch, penalty) => runBatch(adapterId, penalty, batch));
     lines.set(adapterId, line);
     return line;
   };
 
-  const intervalOf = (record: TaskRecord): number => {
-    const now = engine.store.now();
-    const traits = engine.adapters.get(record.adapterId)?.traits;
-    return pollIntervalMs(
-      record,
-      traits?.minInspectIntervalMs ?? 0,
-      now,
-      Math.max(0, (lines.get(record.adapterId)?.penaltyUntil ?? 0) - now),
-    );
-  };
+  const penaltyMs = (adapterId: AdapterId): number =>
+    Math.max(0, (lines.get(adapterId)?.penalty.until ?? 0) - engine.store.now());
+
+  const floorOf = (record: TaskRecord): number =>
+    engine.adapters.get(record.adapterId)?.traits.minInspectIntervalMs ?? 0;
+
+  const intervalOf = (record: TaskRecord): number =>
+    pollIntervalMs(record, floorOf(record), engine.store.now(), penaltyMs(record.adapterId));
 
   const enqueue = (record: TaskRecord, want: InspectItem["want"]): Promise<void> => {
-    const look: Look = { startedAt: engine.store.now() };
-    const line = lineOf(record.adapterId);
-    look.inFlight = new Promise<void>((resolve) => {
+    const look = looks.get(record.taskId) ?? {};
+    looks.set(record.taskId, look);
+    const inFlight = new Promise<void>((resolve) => {
       const done = (): void => {
         delete look.inFlight;
+        delete look.giveUp;
         resolve();
       };
-      line.waiting.push({ record, want, done });
+      look.giveUp = done;
+      const delayMs = look.sentAt === undefined ? 0 : look.sentAt + floorOf(record) - engine.store.now();
+      lineOf(record.adapterId).push({ record, want, look, done }, delayMs);
     });
-    looks.set(record.taskId, look);
-    planFlush(record.adapterId, line, 0);
-    return look.inFlight;
+    look.inFlight = inFlight;
+    return inFlight;
   };
 
-  const planFlush = (adapterId: AdapterId, line: Line, delayMs: number): void => {
-    if (line.flushPlanned) return;
-    line.flushPlanned = true;
-    const flushNow = (): void => {
-      line.flushPlanned = false;
-      flush(adapterId, line);
-    };
-    // In a microtask at the earliest, so that all who ask in one turn share a batch.
-    if (delayMs > 0) engine.clock.schedule(delayMs, flushNow);
-    else queueMicrotask(flushNow);
-  };
-
-  const flush = (adapterId: AdapterId, line: Line): void => {
-    const traits = engine.adapters.get(adapterId)?.traits;
-    while (line.waiting.length > 0 && line.running < mostBatches) {
-      const now = engine.store.now();
-      if (now < line.nextCallAt) {
-        planFlush(adapterId, line, line.nextCallAt - now);
-        return;
-      }
-      if (traits?.maxInspectCallsPerMinute !== undefined)
-        line.nextCallAt = now + Math.ceil(60_000 / traits.maxInspectCallsPerMinute);
-      const batch = line.waiting.splice(0, Math.max(1, traits?.inspectBatch ?? 1));
-      line.running++;
-      void runBatch(adapterId, line, batch).finally(() => {
-        line.running--;
-        flush(adapterId, line);
-      });
+  const runBatch = async (adapterId: AdapterId, penalty: Penalty, batch: readonly Ticket[]): Promise<void> => {
+    for (const { look } of batch) {
+      look.sentAt = engine.store.now();
+      delete look.giveUp;
+      delete look.error;
     }
-  };
-
-  const runBatch = async (adapterId: AdapterId, line: Line, batch: readonly Ticket[]): Promise<void> => {
     try {
       const outcomes = await inspectBatch(engine, adapterId, batch);
       const missing = outcomes.filter((outcome) => "notFound" in outcome && !outcome.notFound.proven).length;
@@ -135,88 +99,76 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
           adapterId,
           message: `${missing} of ${batch.length} executions are not found at once: nothing is concluded from that`,
         });
-      setPenalty(line, outcomes);
+      penalty.take(outcomes);
       await Promise.all(batch.map((ticket, index) => take(ticket, outcomes[index], isSuspect)));
     } catch (error) {
       const known = toBridgeError(error);
-      punish(line, known.retryAfterMs ?? 0);
+      penalty.refuse(known.retryAfterMs ?? 0);
       engine.audit({
         kind: "adapter_unavailable",
         adapterId,
         message: known.message,
-        fields: { penaltyMs: line.penaltyMs },
+        fields: { penaltyMs: penalty.ms },
       });
-      for (const ticket of batch) noteError(ticket.record.taskId, known.message);
+      for (const { look } of batch) look.error = known.message;
     } finally {
       for (const ticket of batch) ticket.done();
     }
   };
 
-  const take = async (ticket: Ticket, outcome: InspectOutcome | undefined, isSuspect: boolean): Promise<void> => {
-    if (outcome === undefined) return noteError(ticket.record.taskId, "the adapter gave no outcome");
-    if ("error" in outcome) noteError(ticket.record.taskId, outcome.error.message);
-    if ("unavailable" in outcome) noteError(ticket.record.taskId, outcome.unavailable);
-    try {
-      await takeOutcome(engine, ticket.record, outcome, isSuspect);
-    } catch (error) {
-      const known = toBridgeError(error);
-      noteError(ticket.record.taskId, known.message);
-      engine.audit({ kind: "internal_error", taskId: ticket.record.taskId, message: known.message });
+  const take = async (
+    { record, look }: Ticket,
+    outcome: InspectOutcome | undefined,
+    isSuspect: boolean,
+  ): Promise<void> => {
+    if (outcome === undefined) {
+      look.error = "the adapter gave no outcome";
+      return;
     }
-  };
-
-  const noteError = (taskId: TaskId, error: string): void => {
-    const look = looks.get(taskId);
-    if (look !== undefined) look.error = error;
-  };
-
-  const punish = (line: Line, retryAfterMs: number): void => {
-    line.penaltyMs = Math.min(Math.max(line.penaltyMs * 2, 1_000), 300_000);
-    line.penaltyUntil = engine.store.now() + Math.max(line.penaltyMs, retryAfterMs);
-  };
-
-  const setPenalty = (line: Line, outcomes: readonly InspectOutcome[]): void => {
-    const refused = outcomes.filter((outcome) => "unavailable" in outcome);
-    const retryAfterMs = Math.max(
-      0,
-      ...refused.map((outcome) => ("unavailable" in outcome ? (outcome.retryAfterMs ?? 0) : 0)),
-    );
-    if (refused.length > 0 && (refused.length === outcomes.length || retryAfterMs > 0)) {
-      punish(line, retryAfterMs);
-    } else {
-      line.penaltyMs = 0;
-      line.penaltyUntil = 0;
+    if ("error" in outcome) look.error = outcome.error.message;
+    if ("unavailable" in outcome) look.error = outcome.unavailable;
+    try {
+      await takeOutcome(engine, record, outcome, isSuspect);
+    } catch (error) {
+      look.error = toBridgeError(error).message;
+      engine.audit({ kind: "internal_error", taskId: record.taskId, message: look.error });
     }
   };
 
   const canLook = (record: TaskRecord): boolean =>
-    record.ref !== undefined && engine.adapters.get(record.adapterId)?.inspect !== undefined && !engine.closing.aborted;
+    record.ref !== undefined && engine.adapters.get(record.adapterId)?.inspect !== undefined && !isStopped;
 
   const refresh = (record: TaskRecord): Promise<void> | undefined => {
     if (!canLook(record) || isEnded(record.state)) return undefined;
     const look = looks.get(record.taskId);
+    const isSent = look?.inFlight !== undefined && look.giveUp === undefined;
+    // Nobody waits for what the backend would refuse.
+    if (!isSent && penaltyMs(record.adapterId) > 0) return undefined;
     if (look?.inFlight !== undefined) return look.inFlight;
-    const now = engine.store.now();
-    if (look !== undefined && now - look.startedAt < intervalOf(record)) return undefined;
-    if ((lines.get(record.adapterId)?.penaltyUntil ?? 0) > now) return undefined;
-    return enqueue(record, "detail");
+    const isFresh = look?.sentAt !== undefined && engine.store.now() - look.sentAt < intervalOf(record);
+    return isFresh ? undefined : enqueue(record, "detail");
   };
 
   return {
     intervalOf,
     refresh,
     lookNow: async (record, want = "detail") => {
-      if (!canLook(record)) return;
-      // What is under way may have begun before the change.
-      await looks.get(record.taskId)?.inFlight;
-      await (looks.get(record.taskId)?.inFlight ?? enqueue(record, want));
+      const look = looks.get(record.taskId);
+      // What has been sent may have begun before the change.
+      if (look?.giveUp === undefined) await look?.inFlight;
+      if (canLook(record)) await (looks.get(record.taskId)?.inFlight ?? enqueue(record, want));
     },
-    lastLookedAt: (taskId) => looks.get(taskId)?.startedAt,
+    lastLookedAt: (taskId) => looks.get(taskId)?.sentAt,
     lastError: (taskId) => looks.get(taskId)?.error,
-    penaltyMs: (adapterId) => Math.max(0, (lines.get(adapterId)?.penaltyUntil ?? 0) - engine.store.now()),
+    penaltyMs,
     prune: (before) => {
       for (const [taskId, look] of looks)
-        if (look.inFlight === undefined && look.startedAt < before) looks.delete(taskId);
+        if (look.inFlight === undefined && (look.sentAt ?? 0) < before) looks.delete(taskId);
+    },
+    stop: () => {
+      isStopped = true;
+      for (const line of lines.values()) line.stop();
+      for (const look of looks.values()) look.giveUp?.();
     },
   };
 };

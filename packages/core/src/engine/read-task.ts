@@ -112,7 +112,7 @@ export const attendTask = (
   const turn = async (): Promise<void> => {
     const record = await reread();
     if (isStopped || record === undefined || isEnded(record.state)) return;
-    await scheduler.refresh(record);
+    await within(engine, scheduler.refresh(record) ?? Promise.resolve(), rereadMs);
     if (!isStopped)
       cancelTimer = engine.clock.schedule(Math.min(scheduler.intervalOf(record), rereadMs), () =>
         engine.background(turn()),

@@ -1,5 +1,6 @@
 import { toBridgeError } from "../contract/bridge-error.ts";
 import type { AdapterId } from "../contract/identity.ts";
+import type { Lease } from "../contract/task-store.ts";
 import type { WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import type { EngineContext } from "./engine-context.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
@@ -7,9 +8,9 @@ import type { InspectScheduler } from "./inspect-scheduler.ts";
 /** Records read at once. */
 const pageSize = 200;
 
-/** How often an execution that nobody reads is looked at: as the server says, or twice in the time its backend remembers. */
+/** How often an execution that nobody reads is looked at: as the server says, or thrice in the time its backend remembers. */
 export const sweepIntervalMs = (engine: EngineContext, adapter: WorkflowAdapter): number =>
-  Math.min(engine.limits.sweepIntervalMs, (adapter.traits.mustInspectWithinMs ?? Number.POSITIVE_INFINITY) / 2);
+  Math.min(engine.limits.sweepIntervalMs, (adapter.traits.mustInspectWithinMs ?? Number.POSITIVE_INFINITY) / 3);
 
 /** Looks, in turn, at every execution that holds a slot, so that an end is noticed although nobody asks. */
 export const sweeper = (
@@ -18,22 +19,40 @@ export const sweeper = (
 ): { start(): void; stop(): Promise<void> } => {
   const timers = new Map<AdapterId, () => void>();
   const turns = new Set<Promise<void>>();
+  const leases = new Map<AdapterId, Lease>();
   let isStopped = false;
+
+  /** One process sweeps for all, and goes on doing so: whoever holds the lease keeps it while it lives. */
+  const lead = async (adapterId: AdapterId, everyMs: number): Promise<Lease | undefined> => {
+    const held = leases.get(adapterId);
+    if (held !== undefined && (await held.renew())) return held;
+    leases.delete(adapterId);
+    const lease = await engine.store.lease(`sweep:${adapterId}`, Math.ceil(everyMs * 1.5));
+    if (lease !== undefined) leases.set(adapterId, lease);
+    return lease;
+  };
+
+  const turn = async (adapterId: AdapterId, adapter: WorkflowAdapter): Promise<void> => {
+    const everyMs = sweepIntervalMs(engine, adapter);
+    scheduler.prune(engine.store.now() - 10 * everyMs);
+    const lease = await lead(adapterId, everyMs);
+    if (lease !== undefined) await sweepOnce(engine, scheduler, adapterId, adapter, lease);
+  };
 
   const plan = (adapterId: AdapterId, adapter: WorkflowAdapter, delayMs: number): void => {
     if (isStopped) return;
     timers.set(
       adapterId,
       engine.clock.schedule(delayMs, () => {
-        const turn = sweepOnce(engine, scheduler, adapterId, adapter)
+        const sweep = turn(adapterId, adapter)
           .catch((error: unknown) =>
             engine.audit({ kind: "internal_error", adapterId, message: `the sweep: ${toBridgeError(error).message}` }),
           )
           .finally(() => {
-            turns.delete(turn);
+            turns.delete(sweep);
             plan(adapterId, adapter, sweepIntervalMs(engine, adapter));
           });
-        turns.add(turn);
+        turns.add(sweep);
       }),
     );
   };
@@ -47,6 +66,7 @@ export const sweeper = (
       isStopped = true;
       for (const cancel of timers.values()) cancel();
       await Promise.all(turns);
+      await Promise.allSettled([...leases.values()].map((lease) => lease.release()));
     },
   };
 };
@@ -56,29 +76,20 @@ const sweepOnce = async (
   scheduler: InspectScheduler,
   adapterId: AdapterId,
   adapter: WorkflowAdapter,
+  lease: Lease,
 ): Promise<void> => {
   const everyMs = sweepIntervalMs(engine, adapter);
-  const lease = await engine.store.lease(`sweep:${adapterId}`, everyMs + engine.limits.callTimeoutMs);
-  // Another process sweeps for all.
-  if (lease === undefined) return;
   const want = adapter.traits.questions === "none" ? "status" : "detail";
   const startedAt = engine.store.now();
+  const filter = { adapterId, slotHeld: true, includeExpired: true };
   let cursor: string | undefined;
   do {
-    const page = await engine.store.list(
-      { operator: true },
-      { adapterId, slotHeld: true, includeExpired: true },
-      cursor,
-      pageSize,
-    );
+    const page = await engine.store.list({ operator: true }, filter, cursor, pageSize);
     // A look a little younger than the interval counts, or every other sweep would pass it over.
     const stale = page.records.filter(
       (record) => startedAt - (scheduler.lastLookedAt(record.taskId) ?? 0) >= everyMs / 2,
     );
     await Promise.all(stale.map((record) => scheduler.lookNow(record, want)));
     cursor = page.cursor;
-    if (cursor !== undefined && !(await lease.renew())) return;
-  } while (cursor !== undefined && !engine.closing.aborted);
-  scheduler.prune(startedAt - 10 * everyMs);
-  await lease.release();
+  } while ((await lease.renew()) && cursor !== undefined && !engine.closing.aborted);
 };

@@ -1,0 +1,89 @@
+import type { AdapterId } from "../contract/identity.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { createPenalty, type Penalty } from "./penalty.ts";
+
+/** Look-ups of one backend, waiting to be asked for together and no sooner than it allows. */
+export interface InspectLine<Ticket> {
+  readonly penalty: Penalty;
+  push(ticket: Ticket, delayMs: number): void;
+  /** Asks for nothing more. */
+  stop(): void;
+}
+
+/** Calls under way at once for one adapter. */
+const mostCalls = 4;
+
+export const inspectLine = <Ticket>(
+  engine: EngineContext,
+  adapterId: AdapterId,
+  run: (batch: readonly Ticket[], penalty: Penalty) => Promise<void>,
+): InspectLine<Ticket> => {
+  const traits = engine.adapters.get(adapterId)?.traits;
+  const penalty = createPenalty(engine);
+  const waiting: Ticket[] = [];
+  const timers = new Set<() => void>();
+  let running = 0;
+  /** No call before this, where the backend limits calls by the minute. */
+  let nextCallAt = 0;
+  let isPlanned = false;
+  let isStopped = false;
+
+  const later = (delayMs: number, action: () => void): void => {
+    const cancel = engine.clock.schedule(delayMs, () => {
+      timers.delete(cancel);
+      action();
+    });
+    timers.add(cancel);
+  };
+
+  const plan = (delayMs: number): void => {
+    if (isPlanned) return;
+    isPlanned = true;
+    const flushNow = (): void => {
+      isPlanned = false;
+      flush();
+    };
+    // In a microtask at the earliest, so that all who ask in one turn share a batch.
+    if (delayMs > 0) later(delayMs, flushNow);
+    else queueMicrotask(flushNow);
+  };
+
+  const flush = (): void => {
+    // After a refusal, one call tries whether the backend is back.
+    while (!isStopped && waiting.length > 0 && running < (penalty.ms > 0 ? 1 : mostCalls)) {
+      const now = engine.store.now();
+      const readyAt = Math.max(nextCallAt, penalty.until);
+      if (now < readyAt) {
+        plan(readyAt - now);
+        return;
+      }
+      if (traits?.maxInspectCallsPerMinute !== undefined)
+        nextCallAt = now + Math.ceil(60_000 / traits.maxInspectCallsPerMinute);
+      const batch = waiting.splice(0, Math.max(1, traits?.inspectBatch ?? 1));
+      running++;
+      const call = run(batch, penalty).finally(() => {
+        running--;
+        flush();
+      });
+      engine.background(call);
+    }
+  };
+
+  const push = (ticket: Ticket): void => {
+    waiting.push(ticket);
+    plan(0);
+  };
+
+  return {
+    penalty,
+    push: (ticket, delayMs) => {
+      if (delayMs > 0) later(delayMs, () => push(ticket));
+      else push(ticket);
+    },
+    stop: () => {
+      isStopped = true;
+      for (const cancel of timers) cancel();
+      timers.clear();
+    },
+  };
+};
