@@ -20,7 +20,10 @@ try {
   };
   console.log(`Calling hash_folder ${JSON.stringify({ folder })} at ${url}`);
   const result = await host.callTool("hash_folder", { folder }, { onStatus });
-  if (result.isError) throw new Error(JSON.stringify(result.content));
+  if (result.isError) {
+    const [reason] = result.content;
+    throw new Error(reason?.type === "text" ? reason.text : "failed");
+  }
 
   const content = result.structuredContent as Partial<Hashed> & { readonly resultUri?: string };
   const { resultUri } = content;

@@ -27,24 +27,41 @@ export const listFiles = async (folder) => {
     .sort();
 };
 
-/** SHA-256 of each file, some at a time. Calls `onFile` after each. */
+/** SHA-256 of each file, some at a time. Files that vanish meanwhile are left out. Calls `onFile` after each. */
 export const hashFiles = async (folder, files, onFile) => {
   const digests = new Map();
   let totalBytes = 0;
+  let done = 0;
   const waiting = files.values();
   const work = async () => {
     for (const file of waiting) {
-      const hash = createHash("sha256");
-      await pipeline(createReadStream(join(folder, file), { highWaterMark: 1_048_576 }), async (chunks) => {
-        for await (const chunk of chunks) {
-          hash.update(chunk);
-          totalBytes += chunk.length;
-        }
-      });
-      digests.set(file, hash.digest("hex"));
-      onFile(digests.size, file);
+      const hashed = await hashFile(join(folder, file));
+      if (hashed !== undefined) {
+        digests.set(file, hashed.digest);
+        totalBytes += hashed.bytes;
+      }
+      done += 1;
+      onFile(done, file);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
-  return { totalBytes, digests: Object.fromEntries(files.map((file) => [file, digests.get(file)])) };
+  const present = files.filter((file) => digests.has(file));
+  return { totalBytes, digests: Object.fromEntries(present.map((file) => [file, digests.get(file)])) };
+};
+
+const hashFile = async (path) => {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  try {
+    await pipeline(createReadStream(path, { highWaterMark: 1_048_576 }), async (chunks) => {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        bytes += chunk.length;
+      }
+    });
+  } catch (error) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  return { bytes, digest: hash.digest("hex") };
 };

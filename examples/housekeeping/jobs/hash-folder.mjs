@@ -4,4 +4,4 @@ import { finish, progressReporter } from "./report.mjs";
 const folder = await openFolder(process.argv[2]);
 const files = await listFiles(folder);
 const { totalBytes, digests } = await hashFiles(folder, files, progressReporter(files.length));
-finish({ files: files.length, totalBytes, digests });
+finish({ files: Object.keys(digests).length, totalBytes, digests });

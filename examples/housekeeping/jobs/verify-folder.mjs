@@ -3,8 +3,9 @@ import { fail, finish, progressReporter, readInput } from "./report.mjs";
 
 const input = await readInput();
 const folder = await openFolder(input.folder);
-const files = await listFiles(folder);
-const { digests } = await hashFiles(folder, files, progressReporter(files.length));
+const listed = await listFiles(folder);
+const { digests } = await hashFiles(folder, listed, progressReporter(listed.length));
+const files = Object.keys(digests);
 
 const before = new Map(Object.entries(input.digests));
 const differences = [
