@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const script = fileURLToPath(new URL("./server-under-test.mjs", import.meta.url));
-export const jobScript: string = fileURLToPath(new URL("./journaled-job.mjs", import.meta.url));
+const script = fileURLToPath(new URL("./kill/server-under-test.mjs", import.meta.url));
+export const jobScript: string = fileURLToPath(new URL("./kill/journaled-job.mjs", import.meta.url));
 
 /** One life of the server under test. */
 export interface ServerProcess {
@@ -14,10 +14,14 @@ export interface ServerProcess {
   signal(name: NodeJS.Signals): void;
 }
 
-/** Starts the server; undefined when it killed itself before it listened. */
-export const startServer = async (folder: string, fault = ""): Promise<ServerProcess | undefined> => {
-  const child: ChildProcess = spawn(process.execPath, [script], {
-    env: { ...process.env, FOLDER: folder, JOB: jobScript, JOURNAL: `${folder}/journal`, FAULT: fault },
+/** Starts the server that the kill test is about; undefined when it killed itself before it listened. */
+export const startServer = (folder: string, fault = ""): Promise<ServerProcess | undefined> =>
+  startScript(script, { FOLDER: folder, JOB: jobScript, JOURNAL: `${folder}/journal`, FAULT: fault });
+
+/** Starts a script that prints its URL once it serves. */
+export const startScript = async (path: string, env: Record<string, string>): Promise<ServerProcess | undefined> => {
+  const child: ChildProcess = spawn(process.execPath, [path], {
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const gone = once(child, "exit");
