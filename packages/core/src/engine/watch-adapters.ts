@@ -36,10 +36,9 @@ const findRecord = async (
   adapterId: AdapterId,
   update: ExecutionUpdate,
 ): Promise<TaskRecord | undefined> => {
-  const byKey =
-    update.key === undefined ? undefined : await engine.store.findByExecution(adapterId, { key: update.key });
-  if (byKey !== undefined || update.ref === undefined) return byKey;
-  return engine.store.findByExecution(adapterId, { ref: update.ref });
+  // Beside a key that is not ours a ref proves nothing: a backend that counts anew gives an old one to another's execution.
+  if (update.key !== undefined) return engine.store.findByExecution(adapterId, { key: update.key });
+  return update.ref === undefined ? undefined : engine.store.findByExecution(adapterId, { ref: update.ref });
 };
 
 const takeUpdate = async (engine: EngineContext, record: TaskRecord, update: ExecutionUpdate): Promise<void> => {
@@ -71,11 +70,15 @@ const isOlder = (record: TaskRecord, update: ExecutionUpdate): boolean => {
   return (told.progress?.done ?? Number.POSITIVE_INFINITY) < (before.progress?.done ?? 0);
 };
 
+/** A subscription that held for so long (milliseconds) was a good one. */
+const lastingMs = 60_000;
+
 /** Keeps one subscription per adapter that can push, renewed whenever it ends. */
 export const adapterWatcher = (engine: EngineContext): { start(): void; stop(): Promise<void> } => {
   const open = new Map<AdapterId, Subscription>();
   const timers = new Map<AdapterId, () => void>();
   const attempts = new Map<AdapterId, number>();
+  const openedAt = new Map<AdapterId, number>();
   let isStopped = false;
 
   const subscribe = async (adapterId: AdapterId, adapter: WorkflowAdapter): Promise<void> => {
@@ -106,18 +109,21 @@ export const adapterWatcher = (engine: EngineContext): { start(): void; stop(): 
     if (subscription === undefined) return;
     if (isStopped) await subscription.close();
     else open.set(adapterId, subscription);
-    attempts.set(adapterId, 0);
+    openedAt.set(adapterId, engine.store.now());
   };
 
   const resubscribe = (adapterId: AdapterId, adapter: WorkflowAdapter, message: string): void => {
     open.delete(adapterId);
     if (isStopped) return;
-    const attempt = (attempts.get(adapterId) ?? 0) + 1;
+    // One that ends at once, again and again, is no better than one that fails.
+    const hasLasted = engine.store.now() - (openedAt.get(adapterId) ?? Number.POSITIVE_INFINITY) >= lastingMs;
+    const attempt = hasLasted ? 1 : (attempts.get(adapterId) ?? 0) + 1;
+    openedAt.delete(adapterId);
     attempts.set(adapterId, attempt);
     engine.audit({ kind: "watch_ended", adapterId, message });
     timers.set(
       adapterId,
-      engine.clock.schedule(backOffMs(attempt, 0.5), () => void trySubscribe(adapterId, adapter)),
+      engine.clock.schedule(backOffMs(attempt, 0.5), () => engine.background(trySubscribe(adapterId, adapter))),
     );
   };
 
