@@ -75,7 +75,7 @@ const auditChange = (engine: EngineContext, before: TaskRecord, after: TaskRecor
     isEnded(before.state) &&
     after.execution !== undefined &&
     isEnded(after.execution.status) &&
-    before.slotHeld
+    after.execution.status !== before.execution?.status
   ) {
     engine.audit({
       kind: "late_outcome",

@@ -1,4 +1,3 @@
-import { isEnded } from "../contract/execution-snapshot.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import { answerOpenQuestion } from "./answer-task.ts";
 import { applyTransition } from "./apply-transition.ts";
@@ -9,7 +8,7 @@ import { openQuestions } from "./questions.ts";
 import { expireTask } from "./retention.ts";
 import { reviseTask } from "./revise-task.ts";
 import { runDueEffect } from "./run-effect.ts";
-import { failTask } from "./transitions.ts";
+import { failTask, mustStopAt } from "./transitions.ts";
 
 /** Does everything that is due for one record. */
 export const serveDue = async (engine: EngineContext, due: TaskRecord): Promise<void> => {
@@ -31,7 +30,7 @@ export const serveDue = async (engine: EngineContext, due: TaskRecord): Promise<
 };
 
 const hasRunTooLong = (record: TaskRecord, now: number): boolean =>
-  !isEnded(record.state) && record.policy.maxRunMs !== null && record.createdAt + record.policy.maxRunMs <= now;
+  (mustStopAt(record) ?? Number.POSITIVE_INFINITY) <= now;
 
 const stopLongRun = (engine: EngineContext, record: TaskRecord): Promise<TaskRecord | undefined> =>
   applyTransition(

@@ -216,11 +216,18 @@ const visibleParts = (record: TaskRecord): string =>
 export const isVisibleChange = (before: TaskRecord, after: TaskRecord): boolean =>
   visibleParts(before) !== visibleParts(after);
 
+/** When `maxRunMs` is over, for an execution that may still run by then. Fetching a result is no part of the run. */
+export const mustStopAt = (record: TaskRecord): number | undefined =>
+  record.policy.maxRunMs === null || isEnded(record.state) || hasExecutionEnded(record)
+    ? undefined
+    : record.createdAt + record.policy.maxRunMs;
+
 /** When the engine must next act on a record by itself. */
 export const wakeAtOf = (record: TaskRecord): number | null => {
   const times: number[] = [];
   for (const effect of record.effects) if (isActionable(record, effect)) times.push(effect.notBefore);
-  if (!isEnded(record.state) && record.policy.maxRunMs !== null) times.push(record.createdAt + record.policy.maxRunMs);
+  const stopAt = mustStopAt(record);
+  if (stopAt !== undefined) times.push(stopAt);
   for (const question of openQuestions(record)) if (question.expiresAt !== undefined) times.push(question.expiresAt);
   if (record.expiresAt !== undefined && record.expired !== true) times.push(record.expiresAt);
   return times.length === 0 ? null : Math.min(...times);
