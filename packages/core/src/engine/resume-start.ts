@@ -7,7 +7,7 @@ import type { StartPromise } from "../contract/workflow-adapter.ts";
 import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
-import { backOffMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
+import { backOffMs, callMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failUnknownStart, failUnstarted } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
@@ -65,10 +65,16 @@ const sendAgain = async (
   return isMarked && marked !== undefined ? sendStart(engine, marked, effect, promise) : undefined;
 };
 
-const isTooLate = (engine: EngineContext, record: TaskRecord, promise: StartPromise): boolean =>
-  promise.kind === "idempotent" &&
-  promise.forMs !== null &&
-  engine.store.now() > (record.start.firstSentAt ?? 0) + promise.forMs;
+/** Whether a send might arrive when the backend no longer knows the key: it may begin as late as its claim lapses. */
+const isTooLate = (engine: EngineContext, record: TaskRecord, promise: StartPromise): boolean => {
+  const { callTimeoutMs } = engine.limits;
+  const arrivesBy = engine.store.now() + claimMs("start", callTimeoutMs) + callMs("start", callTimeoutMs);
+  return (
+    promise.kind === "idempotent" &&
+    promise.forMs !== null &&
+    arrivesBy > (record.start.firstSentAt ?? 0) + promise.forMs
+  );
+};
 
 /** Nothing was ever sent and nothing is wanted any more. */
 const dropStart = async (engine: EngineContext, record: TaskRecord): Promise<undefined> => {
