@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { toFailure } from "./cli-error.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 import { createProgram } from "./program.ts";
 
 // A reader that has seen enough (`| head`) is no fault.
@@ -14,6 +15,6 @@ try {
   }).parseAsync();
 } catch (error) {
   const { message, exitCode } = toFailure(error);
-  if (message !== "") process.stderr.write(`${message}\n`);
+  if (message !== "") process.stderr.write(`${hideSecrets(message)}\n`);
   process.exitCode = exitCode;
 }

@@ -73,7 +73,7 @@ const addCall = (program: Command, exit: (code: number) => void): void => {
     .option("-i, --input <json>", "the arguments, as a JSON object")
     .option("--input-file <file>", "a file with the arguments; - is stdin")
     .addOption(
-      new Option("--wire <wire>", "how to speak to --url: with tasks where it has them, always, or never")
+      new Option("--wire <wire>", "how to speak to --url: auto (tasks where it has them), 2026-07-28 or none")
         .argParser(parseWire)
         .default("auto"),
     )

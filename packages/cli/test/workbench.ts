@@ -4,10 +4,14 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { jest } from "@jest/globals";
 
 const cli = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 const job = fileURLToPath(new URL("fixtures/job.mjs", import.meta.url));
-const patienceMs = 15_000;
+const patienceMs = 30_000;
+
+// Commands start in half a second, but a busy machine takes ten times as long.
+jest.setTimeout(90_000);
 
 export interface Outcome {
   readonly code: number | null;
@@ -28,6 +32,8 @@ export interface Workbench {
   readonly folder: string;
   readonly config: string;
   start(args: readonly string[], environment?: Readonly<Record<string, string>>): Running;
+  /** Runs a program of the folder with Node. */
+  startNode(file: string): Running;
   /** Runs a command to its end, with nothing on stdin unless given. */
   run(args: readonly string[], options?: { stdin?: string; environment?: Record<string, string> }): Promise<Outcome>;
   /** Starts a server and waits until it listens. */
@@ -56,18 +62,20 @@ export const createWorkbench = (text: string = configText): Workbench => {
   writeFileSync(config, text);
   copyFileSync(job, join(folder, "job.mjs"));
 
-  const start: Workbench["start"] = (args, environment = {}) => {
-    const child = spawn(process.execPath, [cli, ...args], { cwd: folder, env: { ...process.env, ...environment } });
+  const startProcess = (args: readonly string[], environment: Readonly<Record<string, string>>): Running => {
+    const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...environment } });
     const command = follow(child, args);
     running.add(command);
     void command.done.finally(() => running.delete(command));
     return command;
   };
+  const start: Workbench["start"] = (args, environment = {}) => startProcess([cli, ...args], environment);
 
   return {
     folder,
     config,
     start,
+    startNode: (file) => startProcess([file], {}),
     run: async (args, { stdin = "", environment } = {}) => {
       const command = start(args, environment);
       command.child.stdin.end(stdin);

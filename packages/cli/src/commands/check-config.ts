@@ -1,14 +1,14 @@
 import { memoryStore } from "@taskbridge/core/memory";
 import { exitCodes } from "../cli-error.ts";
-import { loadConfig } from "../config/load-config.ts";
 import { loadPipelines } from "../config/load-pipelines.ts";
+import { openConfig } from "../config/open-config.ts";
 import { buildEngine } from "../config/open-engine.ts";
 import { checkStoreUrl } from "../config/open-store.ts";
 import { printText } from "../terminal/follow-task.ts";
 
 /** Checks all that can be checked without reaching anything. Throws a ConfigError. */
 export const checkConfig = async (flags: { readonly config: string }): Promise<number> => {
-  const config = loadConfig(flags.config);
+  const config = openConfig(flags.config);
   checkStoreUrl(config);
   const pipelines = await loadPipelines(config);
   const engine = buildEngine(config, pipelines, memoryStore());

@@ -6,9 +6,10 @@ import { exitCodes } from "../cli-error.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { formatPath, parsePath } from "../config/config-path.ts";
-import { loadConfig } from "../config/load-config.ts";
 import { loadPipelines, type Pipelines } from "../config/load-pipelines.ts";
+import { openConfig } from "../config/open-config.ts";
 import { openStore } from "../config/open-store.ts";
+import { hideSecrets } from "../hide-secrets.ts";
 
 interface Finding {
   readonly level: CheckFinding["level"];
@@ -22,16 +23,14 @@ const checkTimeoutMs = 20_000;
 /** Reaches everything that a configuration needs and prints what was found. Resolves with 1 when something is wrong. */
 export const doctor = async (flags: { readonly config: string }): Promise<number> => {
   let failed = false;
-  let redact = (text: string): string => text;
   const print = ({ level, subject, message }: Finding): void => {
     failed ||= level === "error";
-    process.stdout.write(redact(`${level.padEnd(8)}${subject}: ${message}\n`));
+    process.stdout.write(hideSecrets(`${level.padEnd(8)}${subject}: ${message}\n`));
   };
 
   print(checkNode());
   try {
-    const config = loadConfig(flags.config);
-    redact = config.redact;
+    const config = openConfig(flags.config);
     const pipelines = await loadPipelines(config);
     print({ level: "ok", subject: config.file, message: "the configuration can be used" });
     for (const finding of checkWires(config)) print(finding);

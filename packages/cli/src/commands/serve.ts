@@ -3,8 +3,8 @@ import { type AuditKind, isBridgeError } from "@taskbridge/core";
 import { createTaskServer, type TaskServer, tokenFile } from "@taskbridge/server";
 import { CliError, exitCodes } from "../cli-error.ts";
 import type { Config } from "../config/config.ts";
-import { loadConfig } from "../config/load-config.ts";
 import { loadPipelines } from "../config/load-pipelines.ts";
+import { openConfig } from "../config/open-config.ts";
 import { toLimits } from "../config/open-engine.ts";
 import { openStore } from "../config/open-store.ts";
 import { createLogger } from "../terminal/logger.ts";
@@ -19,7 +19,7 @@ export interface ServeFlags {
 
 /** Serves until a signal ends it, or, on stdio, until the client goes. Resolves with the exit code. */
 export const serve = async (flags: ServeFlags): Promise<number> => {
-  const config = loadConfig(flags.config);
+  const config = openConfig(flags.config);
   const stopped = stopSignal();
   const log = createLogger(config.redact);
   const server = await openServer(config, log);

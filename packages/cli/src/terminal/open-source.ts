@@ -16,11 +16,11 @@ export const openSource = async (flags: SourceFlags, background = false): Promis
   if (config !== undefined) {
     if (flags.wire !== undefined && flags.wire !== "auto") throw usageError("--wire is about a server: it needs --url");
     if (flags.token !== undefined) throw usageError("--token is for a server: it needs --url");
-    const [{ loadConfig }, { engineSource }] = await Promise.all([
-      import("../config/load-config.ts"),
+    const [{ openConfig }, { engineSource }] = await Promise.all([
+      import("../config/open-config.ts"),
       import("../engine-source.ts"),
     ]);
-    return engineSource(loadConfig(config), { background });
+    return engineSource(openConfig(config), { background });
   }
   if (url === undefined) throw usageError("give --config FILE or --url URL");
   const { connectTaskClient } = await import("../task-client.ts");

@@ -125,3 +125,13 @@ describe("the program", () => {
     expect(outcome.stderr).toContain("Did you mean serve?");
   });
 });
+
+test("what was put in for ${…} is hidden in what a command says", async () => {
+  writeFileSync(join(bench.folder, "secret.yaml"), configText.replace("./tasks.db", "${SECRET_PLACE}/tasks.db"));
+  const environment = { SECRET_PLACE: "/nowhere/hush-hush" };
+  const outcome = await bench.run(["tasks", "list", "--config", "secret.yaml"], { environment });
+  expect(outcome).toMatchObject({ code: 2, stdout: "" });
+  expect(outcome.stderr).toContain("secret.yaml:1: store: ");
+  expect(outcome.stderr).toContain("${SECRET_PLACE}");
+  expect(outcome.stderr).not.toContain("hush");
+});
