@@ -8,13 +8,19 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach } from "@jest/globals";
 import { type BridgeError, isBridgeError } from "@taskbridge/core/store";
 
+const running = new Set<ChildProcess>();
+
 /** Gives each test of a file its own empty folder; returns what builds paths in it. */
 export const useTemporaryFolder = (): ((name: string) => string) => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "store-sqlite-"));
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => {
+    // Only a test that failed leaves any.
+    for (const child of running) child.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  });
   return (name) => join(folder, name);
 };
 
@@ -29,6 +35,8 @@ export interface Fixture {
 export const runFixture = (name: string, ...args: readonly string[]): Fixture => {
   const script = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
   const child = spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](), exit: once(child, "exit") };
 };
 

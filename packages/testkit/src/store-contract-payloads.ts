@@ -111,7 +111,11 @@ export const testPayloads = ({ describe, it, store }: StoreSuite): void => {
     });
 
     it("are replaced by a write at offset 0, also a shorter one", async () => {
-      const { taskId } = await createSample(store(), {}, { payloads: [{ name: "output", bytes: patternOf(600_000) }] });
+      const { taskId } = await createSample(
+        store(),
+        {},
+        { payloads: [{ name: "output", bytes: patternOf(2_000_000) }] },
+      );
       await store().putPayload(taskId, "output", 0, patternOf(5, 3));
       await assertPayload(taskId, "output", patternOf(5, 3));
       await store().putPayload(taskId, "output", 5, patternOf(300_000, 8));
