@@ -4,7 +4,6 @@ import { createTaskEngine, localOwner } from "@taskbridge/core";
 import { memoryStore } from "@taskbridge/core/memory";
 import { fakeClock } from "@taskbridge/testkit";
 import { fakeAdapter } from "@taskbridge/testkit/adapter";
-import type { ServeContext } from "../src/mcp/serve-context.ts";
 import { waitForAnswer } from "../src/mcp/wait-for-answer.ts";
 import { eventually, serve, stopAll } from "./serve.ts";
 
@@ -127,10 +126,9 @@ describe("[D-3] progress", () => {
     const told: [at: number, record: TaskRecord][] = [];
     const started = clock.now();
     const over = new AbortController();
-    const context = { engine, clock } as ServeContext;
     const answer = waitForAnswer(
-      context,
-      { era: "modern", transport: "http", owner: localOwner },
+      { engine, clock },
+      { owner: localOwner },
       {
         view: await created,
         waitMs: 40_000,

@@ -22,8 +22,8 @@ export const hasEnded = ({ record }: TaskView): boolean => record.endedAt !== un
 
 /** Waits until a task has ended or asks something, but no longer than a caller that knows no tasks can stand. */
 export const waitForAnswer = async (
-  { engine, clock }: ServeContext,
-  { owner }: Connection,
+  { engine, clock }: Pick<ServeContext, "engine" | "clock">,
+  { owner }: Pick<Connection, "owner">,
   { view, waitMs, over, report }: WaitForAnswer,
 ): Promise<TaskView> => {
   const deadline = clock.now() + waitMs;
