@@ -83,7 +83,7 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
     findByExecution: (adapterId, by) => read("findByExecution", () => tasks.findByExecution(adapterId, by)),
 
     putPayload: async (taskId, name, offset, bytes) => {
-      await write("putPayload", true, () => {
+      await write("putPayload", false, () => {
         const task = tasks.find(taskId);
         if (task === undefined)
           throw new BridgeError("not_found", `there is no task ${taskId}`, { operation: "putPayload" });

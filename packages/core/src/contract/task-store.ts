@@ -4,7 +4,7 @@ import type { PayloadName, TaskRecord } from "./task-record.ts";
 /** A name that only one task may hold, such as a client-minted ID or a folded call. */
 export interface UniqueKey {
   readonly key: string;
-  /** Epoch milliseconds until which it stays taken, also after the task was removed. Absent: as long as the record exists. */
+  /** Epoch milliseconds until which it stays taken, whatever becomes of the record. Absent: as long as the record exists. */
   readonly until?: number;
 }
 
@@ -26,7 +26,7 @@ export interface Payload {
 export interface ReviseOptions {
   /** Written in the same transaction, replacing what was there. */
   readonly payloads?: readonly Payload[];
-  /** Deleted in the same transaction. */
+  /** Deleted in the same transaction, before `payloads` are written. */
   readonly dropPayloads?: readonly PayloadName[] | "all";
   /** False: a crash of the machine may lose this revision (the record falls back to the one before). Default true. */
   readonly durable?: boolean;
@@ -40,7 +40,7 @@ export interface ListFilter {
   readonly tool?: string;
   /** Only records that hold (or do not hold) a slot. */
   readonly slotHeld?: boolean;
-  /** Also records that have expired. Default false. */
+  /** Also records marked `expired`. Default false. */
   readonly includeExpired?: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface PayloadChunk {
 
 /** The right to be the only one that does a piece of work, for a while. Saves cost; correctness never rests on it. */
 export interface Lease {
-  /** False once it was lost. */
+  /** False once it was lost, which it also is when its time lapsed and nobody took it. */
   renew(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -84,8 +84,9 @@ export interface TaskStore {
   /** Epoch milliseconds by the store's clock, which all its users share; a networked store keeps in step with its server's. */
   now(): number;
   /**
-   * Adds a record with revision 1. Rejects with `conflict` (`data.taskId` of the holder) when a unique key is taken and
-   * with `limit_exceeded` (`data.scope`, `data.openTaskIds`) when owner or tool is full; then nothing was written.
+   * Adds a record with revision 1. Rejects with `conflict` (`data.taskId` of the holder) when a unique key is taken, and
+   * then with `limit_exceeded` (`data.scope`, and in `data.openTaskIds` at most a hundred of the owner's own) when owner or
+   * tool is full; nothing was written then. A record without `slotHeld` is never refused for a limit.
    */
   create(record: Omit<TaskRecord, "revision">, options: CreateOptions): Promise<TaskRecord>;
   /** One indexed read. */
@@ -103,7 +104,11 @@ export interface TaskStore {
     adapterId: AdapterId,
     by: { readonly ref: ExecutionRef } | { readonly key: StartKey },
   ): Promise<TaskRecord | undefined>;
-  /** Writes bytes at an offset of a payload, which grows; a write at offset 0 replaces it. Repeating a write is harmless. `not_found` without the record. */
+  /**
+   * Writes bytes at an offset of a payload, which grows; a write at offset 0 replaces it, one beyond the end is
+   * `invalid_input`. Repeating a write is harmless. Durable with the next durable `revise` of the record, so that a large
+   * payload costs one sync and not one for each piece. `not_found` without the record.
+   */
   putPayload(taskId: TaskId, name: PayloadName, offset: number, bytes: Uint8Array): Promise<void>;
   /** Undefined when there is no such payload. */
   readPayload(taskId: TaskId, name: PayloadName, range: PayloadRange): Promise<PayloadChunk | undefined>;
