@@ -37,6 +37,9 @@ async function serveAndCall() {
   node packages/cli/dist/main.js call clean_up --input '{"folder":"examples"}' --url ${url}`);
     await server.ended;
     return 0;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
   } finally {
     await server.stop();
   }
@@ -78,7 +81,7 @@ function startServer(port) {
       log.push(line);
       const entry = line.startsWith("{") ? JSON.parse(line) : {};
       if (entry.level === "warn" || entry.level === "error" || entry.level === "fatal") console.error(line);
-      if (entry.msg !== "listening") return;
+      if (typeof entry.url !== "string") return;
       clearTimeout(timer);
       resolve(entry.url);
     });
