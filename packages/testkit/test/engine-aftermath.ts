@@ -1,0 +1,144 @@
+import type { TaskRecord } from "@taskbridge/core";
+import { hasEnded, isStartUnknown } from "./engine-ledger.ts";
+import { hasStopped, isRefOf, type Model } from "./engine-model.ts";
+
+const untilRest = Number.POSITIVE_INFINITY;
+
+/** Backends that were only asked to stop do so. */
+export const obeyCancels = (model: Model): void => {
+  for (const execution of model.backend.fake.executions)
+    if (execution.cancels.length > 0 && !hasStopped(execution)) execution.stop("as asked");
+};
+
+/** What has happened settles; then all executions end; then all tasks expire. */
+export const phases: readonly [string, (model: Model) => Promise<void>][] = [
+  [
+    "once everything had settled",
+    async (model) => {
+      model.backend.clearFaults();
+      model.backend.fake.events.release();
+      for (const { process } of model.servers) process.state = "running";
+      await model.world.run(untilRest);
+      if (model.servers.length === 0) model.spawn();
+      await model.world.advance(120_000, untilRest);
+      assertStopped(model);
+      assertAnswered(model);
+    },
+  ],
+  [
+    "once every execution had ended",
+    async (model) => {
+      obeyCancels(model);
+      for (const execution of model.backend.fake.executions)
+        if (!hasStopped(execution)) execution.succeed({ by: execution.id });
+      const endedAt = model.world.now();
+      await model.world.advance(30_000, untilRest);
+      // What has vanished without proof is given up only after `lostAfterMs`.
+      if (someTask(model, (record) => !hasEnded(record) || record.slotHeld))
+        await model.world.advance(100_000, untilRest);
+      assertEnded(model, endedAt);
+      assertStartedOnce(model);
+    },
+  ],
+  [
+    "once every task had expired",
+    async (model) => {
+      await model.world.advance(60_000, untilRest);
+      const left = await model.ledger.store.list({ operator: true }, { includeExpired: true }, undefined, 100);
+      for (const record of left.records) model.accuse(`a record is left: ${JSON.stringify(record)}`);
+    },
+  ],
+];
+
+const currentTasks = (model: Model): readonly TaskRecord[] =>
+  model.ledger.taskIds.flatMap((taskId) => {
+    const record = model.ledger.historyOf(taskId).at(-1);
+    return record === undefined || model.ledger.isRemoved(taskId) ? [] : [record];
+  });
+
+const someTask = (model: Model, matches: (record: TaskRecord) => boolean): boolean => currentTasks(model).some(matches);
+
+/** Nobody's execution runs on: it is in its record, and was told to stop where that was wanted. */
+const assertStopped = (model: Model): void => {
+  const { backend, ledger } = model;
+  for (const execution of backend.fake.executions) {
+    if (backend.hasVanished(execution) || hasStopped(execution)) continue;
+    const history = ledger.byKey(execution.key);
+    const record = history?.at(-1);
+    // A start that arrives after `forget` is new to the backend.
+    if (backend.fake.executions.some((other) => other.key === execution.key && other.forgotten)) continue;
+    const isKnown = history?.some(({ ref }) => ref !== undefined && isRefOf(execution, ref)) ?? false;
+    if (!isKnown && backend.isStray(execution)) continue;
+    if (history === undefined || record === undefined) {
+      model.accuse(`${execution.id} belongs to no task`);
+      continue;
+    }
+    const isLost = record.failure?.code === "start_unknown" || (isStartUnknown(record) && !isTraceable(model));
+    if (!isKnown && !isLost && backend.fake.starts(execution.key) === 1)
+      model.accuse(`${execution.id} runs, but its task never knew it: ${JSON.stringify(record)}`);
+    const isUnwanted = hasEnded(record) || record.cancel !== undefined || ledger.isRemoved(record.taskId);
+    const isTold = execution.cancels.length > 0 || backend.denied.has("cancel") || cancelIsAbsent(model);
+    if (isKnown && isUnwanted && !isTold)
+      model.accuse(`${execution.id} runs on, although its task is ${record.state}: ${JSON.stringify(record)}`);
+  }
+};
+
+/** Whether the backend offers a way to learn the ref of a start whose answer was lost. */
+const isTraceable = ({ servers: [server] }: Model): boolean =>
+  server?.adapter.find !== undefined || server?.adapter.traits.start.kind === "idempotent";
+
+const cancelIsAbsent = (model: Model): boolean => model.servers[0]?.adapter.cancel === undefined;
+
+const assertAnswered = (model: Model): void => {
+  const { backend, ledger } = model;
+  for (const execution of backend.fake.executions) {
+    const questions = execution.answers.map(({ questionId }) => questionId);
+    if (new Set(questions).size < questions.length) model.accuse(`${execution.id} was answered twice`);
+    for (const question of execution.snapshot.questions ?? []) {
+      const record = ledger.byKey(execution.key)?.at(-1);
+      const isTaken = model.acceptedAnswers.some(
+        ({ taskId, questionId }) => taskId === record?.taskId && questionId === question.id,
+      );
+      if (!isTaken || record === undefined || hasEnded(record) || record.cancel !== undefined) continue;
+      if (backend.hasVanished(execution) || backend.denied.has("answer")) continue;
+      model.accuse(`the accepted answer to ${question.id} of ${execution.id} was lost: ${JSON.stringify(record)}`);
+    }
+  }
+};
+
+const assertEnded = (model: Model, since: number): void => {
+  const { backend, ledger } = model;
+  for (const record of currentTasks(model)) {
+    if (!hasEnded(record)) model.accuse(`a task does not end: ${JSON.stringify(record)}`);
+    if (record.slotHeld) model.accuse(`a slot is not given back: ${JSON.stringify(record)}`);
+    const executions = backend.fake.executions.filter(({ key }) => key === record.startKey);
+    if (record.state === "succeeded" && !executions.some(({ snapshot }) => snapshot.status === "succeeded"))
+      model.accuse(`a task succeeded whose execution did not: ${JSON.stringify(record)}`);
+    if (record.failure?.kind === "job" && !executions.some(({ snapshot }) => snapshot.status === "failed"))
+      model.accuse(`a task failed whose execution did not: ${JSON.stringify(record)}`);
+  }
+  for (const { taskId } of model.held) {
+    const record = ledger.historyOf(taskId).at(-1);
+    if (record !== undefined && ledger.isRemoved(taskId) && !hasEnded(record))
+      model.accuse(`a task was removed before its end: ${JSON.stringify(record)}`);
+  }
+  for (const { process, state, taskId } of model.followers)
+    if (process.state === "running" && state === "listening" && !isClosing(model, process))
+      model.accuse(`a follower of ${taskId} was never told the end (${since})`);
+};
+
+const isClosing = (model: Model, process: Model["followers"][number]["process"]): boolean =>
+  !model.servers.some((server) => server.process === process);
+
+const assertStartedOnce = (model: Model): void => {
+  const { backend, ledger } = model;
+  const keys = new Set(backend.fake.executions.map(({ key }) => key));
+  for (const key of keys) {
+    const executions = backend.fake.executions.filter((execution) => execution.key === key);
+    const policy = ledger.byKey(key)?.at(-1)?.policy;
+    // After `forget` the backend rightly knows nothing of the key.
+    const most = policy?.onUnknownStart === "restart" ? Number.POSITIVE_INFINITY : 1;
+    if (executions.filter(({ forgotten }) => !forgotten).length > most)
+      model.accuse(`${key} was started ${executions.length} times`);
+  }
+};

@@ -1,0 +1,146 @@
+import type { TaskEngine, TaskView } from "@taskbridge/core";
+import type { Act, owners } from "./engine-commands.ts";
+import { hasEnded } from "./engine-ledger.ts";
+import { accessOf, type Model } from "./engine-model.ts";
+
+/** The item at this index, counted round; undefined only of none. */
+export const at = <Item>(items: readonly Item[], index: number): Item | undefined =>
+  items[index % Math.max(items.length, 1)];
+
+export const runningServer = (model: Model, index: number): Model["servers"][number] | undefined =>
+  at(
+    model.servers.filter(({ process }) => process.state === "running"),
+    index,
+  );
+
+/** A client calls a tool. */
+export const create = (model: Model, act: Extract<Act, { readonly do: "create" | "create and hang up" }>): void => {
+  const server = runningServer(model, model.held.length);
+  if (server === undefined) return;
+  const owner = act.do === "create" ? act.owner : "ann";
+  const hangUp = new AbortController();
+  const request = {
+    tool: act.tool,
+    input: { n: act.do === "create" ? act.input : 7 },
+    owner: accessOf(owner).owner,
+    ...(act.do === "create" ? {} : { signal: hangUp.signal }),
+  };
+  const created = server.engine.createTask(request);
+  model.expectOutcome("create", created, ({ record }) => {
+    const { taskId } = record;
+    model.held.push({ taskId, owner, isDeleted: false });
+    const last = model.ledger.historyOf(taskId).at(-1);
+    if (last === undefined) model.accuse("a task was handed out that was never written");
+    else if (model.ledger.isRemoved(taskId) && last.expired !== true)
+      model.accuse(`task ${taskId} was handed out after it had been removed`);
+  });
+  if (act.do === "create and hang up") hangUp.abort();
+};
+
+type TaskAct = Extract<Act, { readonly task: number }>;
+
+/** A client does something with a task whose ID it knows. */
+export const useTask = (model: Model, act: TaskAct): void => {
+  const task = at(model.held, act.task);
+  const server = runningServer(model, act.task);
+  if (task === undefined || server === undefined) return;
+  const { engine } = server;
+  const access = accessOf(task.owner);
+  const see = (view: TaskView): void => {
+    if (view.record.taskId !== task.taskId || view.record.owner !== task.owner) model.accuse("another task was shown");
+    if (JSON.stringify(view).includes("fake-secret")) model.accuse("a secret was shown");
+  };
+  switch (act.do) {
+    case "read":
+      model.expectOutcome("read", engine.readTask(task.taskId, access), see);
+      break;
+    case "read as another":
+      readAsAnother(model, engine, task.taskId);
+      break;
+    case "wait":
+      model.expectOutcome(
+        "wait",
+        engine.waitForTask(task.taskId, access, { until: "attention", timeoutMs: 20_000 }),
+        see,
+      );
+      break;
+    case "follow":
+      follow(model, server, task);
+      break;
+    case "cancel":
+    case "cancel and latch": {
+      const latch = act.do === "cancel and latch";
+      model.expectOutcome("cancel", engine.cancelTask(task.taskId, access, { reason: "unwanted", latch }), (view) => {
+        see(view);
+        if (latch && !hasEnded(view.record)) model.accuse("a latched cancel left the task open");
+      });
+      break;
+    }
+    case "delete":
+      task.isDeleted = true;
+      model.expectOutcome("delete", engine.deleteTask(task.taskId, access), () => {
+        if (model.ledger.historyOf(task.taskId).at(-1)?.expired !== true) model.accuse("a deleted task is still there");
+      });
+      break;
+    case "answer":
+      answer(model, server, task, act.action);
+  }
+};
+
+const readAsAnother = (model: Model, engine: TaskEngine, taskId: string): void => {
+  engine.readTask(taskId, accessOf("eve")).then(
+    () => model.accuse("somebody else's task was shown"),
+    (error: Error) => {
+      if (error.message !== "Task not found") model.accuse(`somebody else was told: ${error.message}`);
+    },
+  );
+};
+
+const follow = (model: Model, { engine, process }: Model["servers"][number], task: Model["held"][number]): void => {
+  const follower: Model["followers"][number] = { process, taskId: task.taskId, revision: 0, state: "listening" };
+  const following = engine.followTask(
+    task.taskId,
+    accessOf(task.owner),
+    ({ record }) => {
+      if (record.revision <= follower.revision) model.accuse("a follower was told an older state");
+      if (follower.state !== "listening") model.accuse(`a follower whose task is ${follower.state} was told more`);
+      follower.revision = record.revision;
+      if (hasEnded(record)) follower.state = "over";
+    },
+    () => {
+      follower.state = "gone";
+    },
+  );
+  model.expectOutcome("follow", following, () => void model.followers.push(follower));
+};
+
+const answer = (
+  model: Model,
+  { engine }: Model["servers"][number],
+  task: Model["held"][number],
+  action: "accept" | "decline" | "cancel",
+): void => {
+  const record = model.ledger.historyOf(task.taskId).at(-1);
+  const open = record?.questions.filter(({ state }) => state === "open") ?? [];
+  if (open.length === 0) return;
+  const answers: Record<string, { action: typeof action; content?: { n: number } }> = {};
+  for (const question of open) {
+    const given = { action, ...(action === "accept" ? { content: { n: model.nextAnswer() } } : {}) };
+    answers[question.key] = given;
+    const about = `${task.taskId} ${question.questionId}`;
+    model.intents.set(about, [...(model.intents.get(about) ?? []), given]);
+  }
+  model.expectOutcome("answer", engine.answerTask(task.taskId, accessOf(task.owner), answers), ({ accepted }) => {
+    for (const question of open)
+      if (accepted.includes(question.key))
+        model.acceptedAnswers.push({ taskId: task.taskId, questionId: question.questionId });
+  });
+};
+
+export const list = (model: Model, owner: (typeof owners)[number]): void => {
+  const listing = runningServer(model, 0)?.engine.listTasks(accessOf(owner), {}, undefined, 50);
+  if (listing === undefined) return;
+  model.expectOutcome("list", listing, ({ tasks }) => {
+    if (tasks.some(({ record }) => record.owner !== owner)) model.accuse(`${owner} was shown another's task`);
+  });
+};

@@ -1,0 +1,116 @@
+import { expect, it, jest } from "@jest/globals";
+import type { TaskRecord } from "@taskbridge/core";
+import type { ExecutionSnapshot, WorkflowAdapter } from "@taskbridge/core/adapter";
+import type { TaskStore } from "@taskbridge/core/store";
+import fc from "fast-check";
+import type { Parts } from "./engine-model.ts";
+
+// Inside the engine: what a part of it does instead, while its mutant is the active one.
+const transitions = await import("../../core/dist/engine/transitions.js");
+const ownership = await import("../../core/dist/engine/ownership.js");
+let active = "";
+
+type ApplySnapshot = typeof transitions.applySnapshot;
+const applySnapshot: ApplySnapshot = (record, snapshot, now, maxReasks) => {
+  const told = active === "a record that holds a secret" ? withSecretsShown(snapshot) : snapshot;
+  const after = transitions.applySnapshot(record, told, now, maxReasks);
+  const isBack =
+    active === "an end that is taken back" && record.endedAt !== undefined && snapshot.endedAt === undefined;
+  if (isBack) return { ...after, record: { ...after.record, state: snapshot.status } };
+  if (active === "keys that are used again") return { ...after, record: { ...after.record, minted: record.minted } };
+  return after;
+};
+const withSecretsShown = (snapshot: ExecutionSnapshot): ExecutionSnapshot =>
+  snapshot.questions === undefined
+    ? snapshot
+    : { ...snapshot, questions: snapshot.questions.map((asked) => ({ ...asked, message: `${asked.secret}?` })) };
+
+jest.unstable_mockModule("../../core/dist/engine/transitions.js", () => ({
+  ...transitions,
+  applySnapshot,
+  withForget: (record: TaskRecord, now: number) =>
+    active === "records that stay for ever" ? record : transitions.withForget(record, now),
+}));
+jest.unstable_mockModule("../../core/dist/engine/ownership.js", () => ({
+  ...ownership,
+  requireVisible: ((record, access) =>
+    active === "owners that are not told apart" && record !== undefined && record.expired !== true
+      ? record
+      : ownership.requireVisible(record, access)) as typeof ownership.requireVisible,
+}));
+
+const { scenarios } = await import("./engine-commands.ts");
+const { play } = await import("./engine-play.ts");
+
+/** What each mutant replaces around the engine; those with nothing here are inside it. */
+const mutants: Readonly<Record<string, Parts>> = {
+  "an end that is taken back": {},
+  "a record that holds a secret": {},
+  "keys that are used again": {},
+  "records that stay for ever": {},
+  "owners that are not told apart": {},
+  "a store that does not compare before it swaps": {
+    spoilStore: (store) => ({
+      ...store,
+      revise: async (record, expected, options) =>
+        store.revise(record, (await store.read(record.taskId))?.revision ?? expected, options),
+    }),
+  },
+  "a store without limits": {
+    spoilStore: (store) => ({
+      ...store,
+      create: (record, options) => store.create(record, { ...options, maxOpenForOwner: null, maxOpenForTool: null }),
+    }),
+  },
+  "a store that loses a record": {
+    spoilStore: (store) => {
+      let reads = 0;
+      const read: TaskStore["read"] = async (taskId) => {
+        if (++reads === 7) await store.remove(taskId);
+        return store.read(taskId);
+      };
+      return { ...store, read };
+    },
+  },
+  "a start that is sent again although that may start twice": {
+    spoilAdapter: (adapter) => ({
+      ...adapter,
+      traits: { ...adapter.traits, start: { kind: "idempotent", forMs: null } },
+    }),
+  },
+  "a cancel that nobody hears": { spoilAdapter: withVerb("cancel", async () => {}) },
+  "a look that sees nothing": {
+    spoilAdapter: withVerb("inspect", async (items: readonly unknown[]) => items.map(() => ({ unavailable: "dark" }))),
+  },
+  "an answer that says something else": {
+    spoilAdapter: (adapter) => {
+      const { answer } = adapter;
+      return answer === undefined
+        ? adapter
+        : { ...adapter, answer: (ref, request, context) => answer(ref, { ...request, content: "no" }, context) };
+    },
+  },
+};
+
+function withVerb(verb: "cancel" | "inspect", act: (...given: never[]) => Promise<unknown>) {
+  return (adapter: WorkflowAdapter): WorkflowAdapter =>
+    adapter[verb] === undefined ? adapter : ({ ...adapter, [verb]: act } as WorkflowAdapter);
+}
+
+/** Enough for each of them several times over. */
+const numRuns = 1_000;
+
+it("has nothing to say against the engine as it is", async () => {
+  const property = fc.asyncProperty(scenarios(), (scenario) => play(scenario));
+  await fc.assert(property, { numRuns: 100, seed: 20_260_101 });
+}, 120_000);
+
+for (const [name, parts] of Object.entries(mutants)) {
+  it(`notices ${name}`, async () => {
+    active = name;
+    const property = fc.asyncProperty(scenarios(), (scenario) => play(scenario, parts));
+    const { failed, numRuns: runs } = await fc.check(property, { numRuns, seed: 20_260_101, endOnFailure: true });
+    active = "";
+    expect({ failed, runs }).toEqual({ failed: true, runs: expect.any(Number) });
+  }, 120_000);
+}

@@ -1,0 +1,75 @@
+import { it } from "@jest/globals";
+import type { Setup } from "./engine-backend.ts";
+import type { Scenario } from "./engine-commands.ts";
+import { play } from "./engine-play.ts";
+
+/** The plainest backend: the shrunk scenarios below say where theirs differs. */
+const setup: Setup = {
+  start: "idempotent",
+  cancel: "confirmed",
+  inspect: true,
+  watch: false,
+  find: false,
+  startsAs: "running",
+  evolvingRefs: false,
+  startTellsState: false,
+  hidesDetail: false,
+};
+
+/** What `engine-property.test.ts` once found, shrunk. */
+const found: readonly (readonly [string, Scenario])[] = [
+  [
+    "a running task is deleted",
+    {
+      setup,
+      schedule: 0,
+      commands: [
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: "all" },
+        { do: "delete", task: 0, steps: "all" },
+      ],
+    },
+  ],
+  [
+    "an expired record goes although its backend is only heard, and its stop is all that is known",
+    {
+      setup: { ...setup, inspect: false, watch: true },
+      schedule: 0,
+      commands: [
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: "all" },
+        { do: "delete", task: 0, steps: "all" },
+      ],
+    },
+  ],
+  [
+    "a cancel withdraws a question, with its secret, while an answer to it is read",
+    {
+      setup,
+      schedule: 22,
+      commands: [
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: "all" },
+        { do: "list", owner: "ann", steps: "all" },
+        { do: "move", execution: 0, move: "ask", steps: 5 },
+        { do: "answer", task: 0, action: "accept", steps: 3 },
+        { do: "cancel", task: 0, steps: "all" },
+        { do: "cancel", task: 0, steps: 0 },
+        { do: "answer", task: 0, action: "accept", steps: 0 },
+      ],
+    },
+  ],
+  [
+    "a send begins while the backend still knows the key, and would arrive after",
+    {
+      setup: { ...setup, start: "idempotent for a while" },
+      schedule: 0,
+      commands: [
+        { do: "fault", verb: "start", fault: "lost after acceptance", steps: 0 },
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: "all" },
+        { do: "advance", ms: 1, steps: "all" },
+        { do: "cancel", task: 0, steps: "all" },
+        { do: "advance", ms: 45_000, steps: 5 },
+      ],
+    },
+  ],
+];
+
+for (const [name, scenario] of found) it(name, () => play(scenario));
