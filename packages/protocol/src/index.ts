@@ -1,5 +1,6 @@
 export { handleSchema, isPublishable, previewSchema, toPublishedSchema } from "./output-schema.ts";
 export {
+  defaultRangeBytes,
   formatResultUri,
   maxRangeBytes,
   parseResultUri,

@@ -4,8 +4,11 @@ import { characterStart, decodeText, wholeCharacters } from "./utf8.ts";
 /** The result of a task as a resource: UTF-8 byte offsets, RFC 6570. */
 export const resultUriTemplate = "taskbridge://tasks/{id}/result{?offset,length}";
 
-/** The most bytes of one answer, and what is answered when no length is asked for. */
+/** The most bytes of one answer. */
 export const maxRangeBytes = 1_048_576;
+
+/** What is answered when no length is asked for: encoding it must not hold up others for long. */
+export const defaultRangeBytes = 262_144;
 
 /** No character of UTF-8 is longer, so a range of this length always moves on. */
 const minRangeBytes = 4;
@@ -39,7 +42,7 @@ export const parseResultUri = (uri: string): ResultAddress | undefined => {
   const taskId = decodePart(id);
   if (taskId === undefined) return undefined;
   const parameters = new URLSearchParams(query ?? "");
-  const length = readNumber(parameters, "length", maxRangeBytes);
+  const length = readNumber(parameters, "length", defaultRangeBytes);
   return {
     taskId,
     offset: readNumber(parameters, "offset", 0),

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { formatResultUri, maxRangeBytes, parseResultUri, rangeToFetch, toTextRange } from "../src/result-uri.ts";
+import {
+  defaultRangeBytes,
+  formatResultUri,
+  maxRangeBytes,
+  parseResultUri,
+  rangeToFetch,
+  toTextRange,
+} from "../src/result-uri.ts";
 
 /** What a reader gets who asks for one address. */
 const read = (all: Uint8Array, uri: string) => {
@@ -12,9 +19,9 @@ const read = (all: Uint8Array, uri: string) => {
 
 describe("addresses", () => {
   test.each([
-    ["taskbridge://tasks/t-1/result", { taskId: "t-1", offset: 0, length: maxRangeBytes }],
+    ["taskbridge://tasks/t-1/result", { taskId: "t-1", offset: 0, length: defaultRangeBytes }],
     ["taskbridge://tasks/t-1/result?offset=5&length=10", { taskId: "t-1", offset: 5, length: 10 }],
-    ["taskbridge://tasks/a%2Fb/result?offset=5", { taskId: "a/b", offset: 5, length: maxRangeBytes }],
+    ["taskbridge://tasks/a%2Fb/result?offset=5", { taskId: "a/b", offset: 5, length: defaultRangeBytes }],
     ["taskbridge://tasks/t-1/result?length=99999999", { taskId: "t-1", offset: 0, length: maxRangeBytes }],
     ["taskbridge://tasks/t-1/result?length=1", { taskId: "t-1", offset: 0, length: 4 }],
     ["taskbridge://tasks//result", undefined],

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
-import { readOwner } from "./caller.ts";
+import { type OwnerPolicy, readOwner } from "./caller.ts";
 import { createHttpFace, type HttpFace } from "./http/http-face.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
@@ -13,7 +13,7 @@ import { parseWires } from "./parse-wires.ts";
 import { openStdio, type StdioConnection } from "./serve-stdio.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
-import { stopServer } from "./stop-server.ts";
+import { stopListener, stopServer } from "./stop-server.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
 
 const defaultWaitMs = 30_000;
@@ -50,8 +50,8 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const faces = new Set<HttpFace>();
   const listeners = new Set<HttpListener>();
   const connections = new Set<StdioConnection>();
-  const openFace = (policy: Parameters<typeof createHttpFace>[1]["policy"]): HttpFace => {
-    const face = createHttpFace(context, { policy, auth: options.auth });
+  const openFace = (policy: OwnerPolicy, stop: AbortSignal = stopping.signal): HttpFace => {
+    const face = createHttpFace({ ...context, serve: { ...serve, stopping: stop } }, { policy, auth: options.auth });
     faces.add(face);
     return face;
   };
@@ -65,17 +65,24 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     listen: async (listen = {}) => {
       const address = toAddress(listen);
       const policy = choosePolicy(options, address.host, listen.unsafePublic === true);
-      const face = openFace(policy);
-      const listener = await listenHttp(face, address, { maxBodyBytes: limits.wire.maxBodyBytes, log });
+      // A listener can be stopped alone, and its connections then close by our doing as well.
+      const stop = new AbortController();
+      const face = openFace(policy, stop.signal);
+      const listener = await listenHttp(face, address, { maxBodyBytes: limits.wire.maxBodyBytes, log }).catch(
+        (error: unknown) => {
+          faces.delete(face);
+          throw error;
+        },
+      );
       listeners.add(listener);
+      stopping.signal.addEventListener("abort", () => stop.abort(), { once: true });
       log.info({ url: listener.url, owners: options.auth === undefined ? policy : "verified" }, "serving");
       return {
         url: listener.url,
         port: listener.port,
         close: async () => {
-          face.endStreams();
-          await listener.close();
-          await face.close();
+          stop.abort();
+          await stopListener(face, listener);
           listeners.delete(listener);
           faces.delete(face);
         },
@@ -144,7 +151,7 @@ const toAddress = (listen: ListenOptions): Parameters<typeof listenHttp>[1] => (
 });
 
 /** Strangers are never put together as one owner. */
-const choosePolicy = ({ auth, owners }: TaskServerOptions, host: string, unsafePublic: boolean): "local" | "none" => {
+const choosePolicy = ({ auth, owners }: TaskServerOptions, host: string, unsafePublic: boolean): OwnerPolicy => {
   if (auth !== undefined) return "none";
   if (isLoopback(host)) return owners ?? "local";
   const path = "server.http.host";

@@ -44,6 +44,14 @@ const stopInOrder = async ({ serve, faces, listeners, connections, options }: Ru
   await attempt("the store", options.store.close());
 };
 
+/** Stops one listener in the same way. Its own signal must have fired before. */
+export const stopListener = async (face: HttpFace, listener: HttpListener): Promise<void> => {
+  face.endStreams();
+  await within(answersMs, listener.drain());
+  await face.close();
+  await listener.close();
+};
+
 /** One part that fails to stop does not keep the others from it. */
 const attempts =
   ({ log }: ServeContext) =>

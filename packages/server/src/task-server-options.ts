@@ -73,7 +73,7 @@ export interface TaskServer {
    * is the caller when `authInfo` is given.
    */
   fetch(request: Request, options?: { readonly authInfo?: AuthInfo }): Promise<Response>;
-  /** Tells subscribers that the tools have changed. */
+  /** Tells HTTP subscribers that the tools have changed. */
   toolsChanged(): void;
   /** Stops serving. Tasks go on. Idempotent; resolves within 10 seconds. */
   close(): Promise<void>;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { fakeClock } from "@taskbridge/testkit";
+import { readOwner, toOwner } from "../src/caller.ts";
 import { tokenFile } from "../src/index.ts";
 import { listen } from "./listen-client.ts";
 import { callForTask } from "./rpc-client.ts";
@@ -135,6 +136,45 @@ describe("[H-4] callers of a server with tokens", () => {
     expect(JSON.stringify(seen)).not.toContain("alice-2");
     expect(JSON.stringify(logged)).not.toMatch(/alice-2|wrong-token/);
   });
+});
+
+describe("owners", () => {
+  const identities = [
+    { issuer: "https://a", subject: "x" },
+    { issuer: "https://b", subject: "x" },
+    { issuer: "https://a", clientId: "x" },
+    { issuer: "https://a", subject: "client|x" },
+    { issuer: "https://a|x", subject: "y" },
+    { issuer: "https://a", subject: "x|y" },
+  ];
+
+  test("of different identities differ", () => {
+    expect(new Set(identities.map(toOwner)).size).toBe(identities.length);
+  });
+
+  test("are none where nobody is named", async () => {
+    expect(toOwner({ issuer: "https://a", subject: "", clientId: "" })).toBeUndefined();
+    const { rpc } = await serve({ auth: { authenticate: async () => ({ identity: { issuer: "https://a" } }) } });
+    expect((await rpc("tools/list")).status).toBe(401);
+    expect(readOwner({ token: "t", clientId: "", scopes: [] }, "local")).toBeNull();
+  });
+
+  test("of callers verified elsewhere are read by the usual names", () => {
+    const authInfo = { token: "t", clientId: "c", scopes: [] };
+    expect(readOwner({ ...authInfo, extra: { iss: "i", sub: "s" } }, "none")).toBe("i|s");
+    expect(readOwner({ ...authInfo, extra: { issuer: "i", subject: "s" } }, "none")).toBe("i|s");
+    expect(readOwner(authInfo, "none")).toBe("auth client|c");
+  });
+});
+
+test("a subscription ends when its caller must be verified anew", async () => {
+  const expiresAt = Date.now() + 1_500;
+  const { rpc, url } = await serve({
+    auth: { authenticate: async () => ({ identity: { issuer: "i", subject: "s", expiresAt } }) },
+  });
+  const taskId = await callForTask(rpc);
+  const messages = await (await listen(url, { taskIds: [taskId] })).rest();
+  expect(messages.at(-1)).toMatchObject({ result: { resultType: "complete" } });
 });
 
 describe("a token file", () => {

@@ -151,3 +151,14 @@ describe("[H-6] a stop of the server", () => {
     await server.close();
   });
 });
+
+test("[H-6] a listener that is closed alone hands out what waits, and cancels nothing", async () => {
+  const { server, backend } = await serve({ waitMs: 40_000 });
+  const second = await server.listen({ port: 0 });
+  const call = rpcClient(second.url)("tools/call", { name: "job" }, untasked);
+  await eventually(() => backend.starts() === 1);
+  const closed = second.close();
+  expect((await inTime(call)).result).toMatchObject({ structuredContent: { taskStatus: "working" } });
+  await inTime(closed);
+  expect(backend.of().cancels).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
 import { type Authenticator, toChallenge } from "../auth/authenticator.ts";
-import { type OwnerPolicy, readOwner, toAuthInfo } from "../caller.ts";
+import { type OwnerPolicy, readOwner, toAuthInfo, toOwner } from "../caller.ts";
 import { createHttpListen } from "../listen/http-listen.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
 import { createServerFactory } from "../mcp/server-factory.ts";
@@ -25,6 +25,8 @@ export interface HttpFaceOptions {
   readonly auth: Authenticator | undefined;
 }
 
+const namesNobody = { error: "invalid_token", description: "The token names nobody" };
+
 export const createHttpFace = (context: ListenContext, { policy, auth }: HttpFaceOptions): HttpFace => {
   const { log } = context.serve;
   const handler = createMcpHandler(createServerFactory(context.serve, "http", policy), {
@@ -37,9 +39,10 @@ export const createHttpFace = (context: ListenContext, { policy, auth }: HttpFac
     if (auth === undefined) return { authInfo: undefined };
     try {
       const outcome = await auth.authenticate(headers);
-      if ("identity" in outcome) return { authInfo: toAuthInfo(outcome.identity) };
-      const challenge = { "WWW-Authenticate": toChallenge(outcome.refused) };
-      return { refusal: refuse(401, outcome.refused.description, challenge) };
+      const owner = "identity" in outcome ? toOwner(outcome.identity) : undefined;
+      if ("identity" in outcome && owner !== undefined) return { authInfo: toAuthInfo(outcome.identity, owner) };
+      const refused = "refused" in outcome ? outcome.refused : namesNobody;
+      return { refusal: refuse(401, refused.description, { "WWW-Authenticate": toChallenge(refused) }) };
     } catch (error) {
       log.error({ err: error }, "callers cannot be verified");
       return { refusal: refuse(503, "Callers cannot be verified at present") };

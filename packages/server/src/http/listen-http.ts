@@ -63,6 +63,7 @@ export const listenHttp = async (
   });
   server.keepAliveTimeout = keepAliveTimeoutMs;
   await bind(server, address);
+  server.on("error", (error) => log.error({ err: error }, "the listener has failed"));
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -87,8 +88,12 @@ export const listenHttp = async (
 
 const bind = (server: Server, { host, port }: HttpAddress): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(toBindError(error, host, port)));
-    server.listen(port, host, resolve);
+    const fail = (error: NodeJS.ErrnoException): void => reject(toBindError(error, host, port));
+    server.once("error", fail);
+    server.listen(port, host, () => {
+      server.off("error", fail);
+      resolve();
+    });
   });
 
 const toBindError = (error: NodeJS.ErrnoException, host: string, port: number): BridgeError => {

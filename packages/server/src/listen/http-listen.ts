@@ -33,7 +33,9 @@ export const createHttpListen = (context: ListenContext, sdkFetch: Fetch): HttpL
         return answer;
       }
       const message: unknown = copy === undefined ? options?.parsedBody : await copy.json();
-      return listenTo(context, streams, { message, owner, answer, body: answer.body, signal: request.signal });
+      const { signal } = request;
+      const expiresAt = options?.authInfo?.expiresAt;
+      return listenTo(context, streams, { message, owner, answer, body: answer.body, signal, expiresAt });
     },
     endAll: () => {
       for (const stream of [...streams]) stream.end(true);
@@ -50,12 +52,14 @@ interface Accepted {
   readonly answer: Response;
   readonly body: ReadableStream<Uint8Array>;
   readonly signal: AbortSignal;
+  /** Seconds since 1970 after which the caller must be verified anew. */
+  readonly expiresAt: number | undefined;
 }
 
 const listenTo = async (
   context: ListenContext,
   streams: Set<ListenStream>,
-  { message, owner, answer, body, signal }: Accepted,
+  { message, owner, answer, body, signal, expiresAt }: Accepted,
 ): Promise<Response> => {
   const request = parseListenRequest(message);
   if (request === undefined) return answer;
@@ -71,11 +75,15 @@ const listenTo = async (
     feed: opened.feed,
     gate,
     closed: () => {
+      forgetExpiry();
       signal.removeEventListener("abort", abort);
       streams.delete(stream);
     },
   });
   const abort = (): void => stream.end(false);
+  const { clock } = context.serve;
+  const forgetExpiry =
+    expiresAt === undefined ? () => {} : clock.schedule(expiresAt * 1000 - clock.now(), () => stream.end(true));
   streams.add(stream);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();

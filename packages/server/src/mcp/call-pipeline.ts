@@ -58,13 +58,19 @@ const chooseMode = ({ wires }: ServeContext, { era, capabilities }: Caller, tool
 /** A task that is shared by repeated calls is not stopped because one of its callers goes away. */
 const isShared = (tool: ResolvedTool): boolean => tool.task.dedupeWindowMs > 0;
 
-const createTask = ({ context, caller, tool, lifetime }: PipelineCall, input: unknown): Promise<TaskView> =>
-  context.engine.createTask({
-    tool: tool.name,
-    input,
-    owner: caller.owner,
-    ...(isShared(tool) ? {} : { signal: lifetime.gone }),
-  });
+/** The engine's signal must be silent once the task is there, while the call may go on waiting. */
+const createTask = async ({ context, caller, tool, lifetime }: PipelineCall, input: unknown): Promise<TaskView> => {
+  const starting = new AbortController();
+  const giveUp = (): void => starting.abort();
+  if (lifetime.gone.aborted) giveUp();
+  lifetime.gone.addEventListener("abort", giveUp, { once: true });
+  try {
+    const signal = isShared(tool) ? {} : { signal: starting.signal };
+    return await context.engine.createTask({ tool: tool.name, input, owner: caller.owner, ...signal });
+  } finally {
+    lifetime.gone.removeEventListener("abort", giveUp);
+  }
+};
 
 const answer = async (call: PipelineCall, view: TaskView): Promise<Result> => {
   const { context, caller, lifetime, mode, tool } = call;
@@ -81,7 +87,7 @@ const answer = async (call: PipelineCall, view: TaskView): Promise<Result> => {
   });
   if (hasEnded(latest)) return toResult(context, latest);
   await stopIfGone(call, latest);
-  return mode === "wait" ? { ...toHandle(latest) } : giveUp(call, latest);
+  return mode === "wait" ? { ...toHandle(latest) } : stopUnanswerable(call, latest);
 };
 
 /** A job that is done already needs no task, unless the tool says that its callers always get one. */
@@ -103,7 +109,7 @@ const stopIfGone = async ({ context, caller, tool, lifetime }: PipelineCall, vie
 };
 
 /** A tool that gives no tasks has nothing to hand out: it stops a job that nobody could answer. */
-const giveUp = async ({ context, caller, tool }: PipelineCall, view: TaskView): Promise<Result> => {
+const stopUnanswerable = async ({ context, caller, tool }: PipelineCall, view: TaskView): Promise<Result> => {
   if (view.record.state !== "waiting") {
     return {
       ...toErrorResult(`The server is being stopped. ${tool.name} goes on, but its result cannot be given here.`),
