@@ -66,6 +66,7 @@ export interface BackendControl {
 
 export const createBackend = (options: FakeAdapterOptions, clock: Clock): BackendControl => {
   const controls: ExecutionControl[] = [];
+  const byId = new Map<string, ExecutionControl>();
   const deduplicated = new Map<StartKey, ExecutionControl>();
   const calls: FakeCall[] = [];
   const faults = createFaultQueue(clock);
@@ -90,6 +91,7 @@ export const createBackend = (options: FakeAdapterOptions, clock: Clock): Backen
     };
     const control = createExecution(seed, clock, tell);
     controls.push(control);
+    byId.set(seed.id, control);
     return control;
   };
   const backend: BackendControl["backend"] = {
@@ -135,7 +137,7 @@ export const createBackend = (options: FakeAdapterOptions, clock: Clock): Backen
       (options.scripts?.[request.target.run] ?? options.onStart)?.(control.execution);
       return control.execution;
     },
-    byId: (id) => controls.find(({ execution }) => execution.id === id),
+    byId: (id) => byId.get(id),
     byKey: (key) => controls.findLast(({ execution }) => execution.key === key),
     forget: (control) => {
       control.forget();

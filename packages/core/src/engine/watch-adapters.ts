@@ -8,6 +8,7 @@ import { callAdapter } from "./call-adapter.ts";
 import { backOffMs } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { saveStarted } from "./start-execution.ts";
+import { hasExecutionEnded } from "./transitions.ts";
 
 /** Puts news from a backend into the records it is about. News that fits no task is told to the audit and dropped. */
 export const takeUpdates = async (
@@ -50,6 +51,8 @@ const takeUpdate = async (engine: EngineContext, record: TaskRecord, update: Exe
     });
     return;
   }
+  // Nothing that is told of it now is worth a look.
+  if (hasExecutionEnded(record) && (update.snapshot === undefined || !isEnded(update.snapshot.status))) return;
   if (update.snapshot === undefined) {
     engine.lookSoon(record);
     return;
