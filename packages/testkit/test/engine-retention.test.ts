@@ -192,7 +192,7 @@ describe("ten thousand tasks", () => {
       limits: { maxConcurrentTasksPerOwner: 100_000 },
       adapter: { onStart: (execution) => execution.succeed({ quick: true }) },
     });
-    const process = await world.boot();
+    const process = await world.boot({ store: world.store, adapters: { fake: world.backend.connect() } });
     for (let batch = 0; batch < 100; batch++) {
       await Promise.all(Array.from({ length: 100 }, () => startTask(process)));
       await world.clock.advance(1_500);
