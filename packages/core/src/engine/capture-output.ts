@@ -1,4 +1,5 @@
 import { BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
+import type { TaskId } from "../contract/identity.ts";
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
 import { applyTransition } from "./apply-transition.ts";
 import { callAdapter } from "./call-adapter.ts";
@@ -83,6 +84,7 @@ const copyOutput = async (
       throw new BridgeError("unsupported", "this adapter announces a large output but cannot read it");
     if (chunk.totalBytes > engine.limits.maxResultBytes || offset + chunk.bytes.length > engine.limits.maxResultBytes)
       return undefined;
+    if (!(await isWanted(engine, record.taskId, effect, offset))) return offset;
     await engine.store.putPayload(record.taskId, "output", offset, chunk.bytes);
     offset += chunk.bytes.length;
     if (offset >= chunk.totalBytes) return offset;
@@ -96,4 +98,19 @@ const copyOutput = async (
       }));
     }
   }
+};
+
+/**
+ * Whether to go on. Once another process has taken over and finished, nothing is begun anew; but what was begun is
+ * written to its end, since the first part has cut off what the other wrote after it.
+ */
+const isWanted = async (
+  engine: EngineContext,
+  taskId: TaskId,
+  effect: CaptureEffect,
+  offset: number,
+): Promise<boolean> => {
+  const current = await engine.store.read(taskId);
+  const isFinished = current?.output !== undefined;
+  return current?.effects.some((entry) => entry.id === effect.id) === true || (isFinished && offset > 0);
 };
