@@ -69,7 +69,7 @@ export const jobJournal = (folder: string, key: string): JobJournal => {
     }
   };
   const writeEnd = (end: JobEnd): void => {
-    const text = Buffer.from(JSON.stringify(end).padEnd(endRoom));
+    const text = Buffer.from(JSON.stringify(end));
     if (writeSync(endHandle, text, 0, text.length, 0) < text.length) throw new Error("no room for all of it");
     ftruncateSync(endHandle, text.length);
     fsyncSync(endHandle);
