@@ -106,6 +106,9 @@ const settleAnswer = async (
   message?: string,
 ): Promise<void> => {
   const settled = await reviseTask(engine, record.taskId, (current) => {
+    const pending = current.effects.find((entry) => entry.id === effect.id);
+    // Withdrawn with its question meanwhile; or sent anew by another process, whose failure is then what counts.
+    if (pending === undefined || (state === "undelivered" && pending.attempts !== effect.attempts)) return undefined;
     const closed = closeQuestions(withoutEffect(current, effect.id), new Set([effect.questionKey]), state);
     const told = message === undefined ? closed.record : { ...closed.record, message, updatedAt: engine.store.now() };
     return { record: told, dropPayloads: [...closed.dropPayloads, `answer:${effect.answerId}`] };
