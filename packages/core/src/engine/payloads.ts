@@ -4,8 +4,8 @@ import type { PayloadName } from "../contract/task-record.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 /**
- * Reads a payload in full. For inputs, answers and secrets, whose sizes are limited; never for outputs. `not_found` when it
- * went, with the question or the task it belongs to, after the caller had read the record.
+ * Reads a payload in full. For answers and secrets, whose sizes are limited; never for outputs. `not_found` when it
+ * went, with the question it belongs to, after the caller had read the record.
  */
 export const readWholePayload = async (
   engine: EngineContext,
@@ -16,4 +16,10 @@ export const readWholePayload = async (
   if (chunk === undefined)
     throw new BridgeError("not_found", `the ${name.split(":")[0]} of task ${taskId} is no longer kept`);
   return chunk.bytes;
+};
+
+/** The exact text of an input. Undefined once the start has been settled and the task has expired. */
+export const readInput = async (engine: EngineContext, taskId: TaskId): Promise<string | undefined> => {
+  const chunk = await engine.store.readPayload(taskId, "input", { offset: 0, length: Number.MAX_SAFE_INTEGER });
+  return chunk && Buffer.from(chunk.bytes).toString("utf8");
 };

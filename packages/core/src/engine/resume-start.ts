@@ -11,7 +11,7 @@ import { backOffMs, callMs, claimMs, maxEffectAttempts, withEffectDelayed, witho
 import type { EngineContext } from "./engine-context.ts";
 import { failUnknownStart, failUnstarted } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
-import { readWholePayload } from "./payloads.ts";
+import { readInput } from "./payloads.ts";
 import { reviseTask } from "./revise-task.ts";
 import { delayStart, type StartEffect, type StartResult, saveStarted, sendStart } from "./start-execution.ts";
 import { endTask } from "./transitions.ts";
@@ -95,7 +95,8 @@ const lookForStart = async (
   promise: StartPromise,
 ): Promise<StartResult> => {
   const unwanted = isEnded(record.state) || record.cancel !== undefined;
-  const input = Buffer.from(await readWholePayload(engine, record.taskId, "input")).toString("utf8");
+  const input = await readInput(engine, record.taskId);
+  if (input === undefined) return undefined;
   let ref: ExecutionRef | undefined;
   try {
     ref = await callAdapter(engine, {

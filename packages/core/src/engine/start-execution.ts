@@ -11,7 +11,7 @@ import { backOffMs, callMs, keepEffects, withEffect, withEffectDelayed, withoutE
 import type { EngineContext } from "./engine-context.ts";
 import { failUnknownStart, failUnstarted } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
-import { readWholePayload } from "./payloads.ts";
+import { readInput } from "./payloads.ts";
 import { reviseTask } from "./revise-task.ts";
 import { applySnapshot, hasExecutionEnded, type Transition } from "./transitions.ts";
 
@@ -39,9 +39,9 @@ export const sendStart = async (
   effect: StartEffect,
   promise: StartPromise,
 ): Promise<StartResult> => {
-  const input = Buffer.from(await readWholePayload(engine, record.taskId, "input")).toString("utf8");
+  const input = await readInput(engine, record.taskId);
   // Held up for so long that another process may have drawn its conclusions: they must stay true.
-  if (engine.store.now() >= effect.notBefore) return undefined;
+  if (input === undefined || engine.store.now() >= effect.notBefore) return undefined;
   try {
     const outcome = await callAdapter(engine, {
       adapterId: record.adapterId,
