@@ -7,6 +7,10 @@ import { accessOf, type Model } from "./engine-model.ts";
 export const at = <Item>(items: readonly Item[], index: number): Item | undefined =>
   items[index % Math.max(items.length, 1)];
 
+/** Mostly one of those that matter most, or else any. */
+export const pick = <Item>(items: readonly Item[], index: number, matters: (item: Item) => boolean): Item | undefined =>
+  (index === 3 ? undefined : at(items.filter(matters), index)) ?? at(items, index);
+
 export const runningServer = (model: Model, index: number): Model["servers"][number] | undefined =>
   at(
     model.servers.filter(({ process }) => process.state === "running"),
@@ -41,7 +45,10 @@ type TaskAct = Extract<Act, { readonly task: number }>;
 
 /** A client does something with a task whose ID it knows. */
 export const useTask = (model: Model, act: TaskAct): void => {
-  const task = at(model.held, act.task);
+  const task = pick(model.held, act.task, ({ taskId }) => {
+    const record = model.ledger.historyOf(taskId).at(-1);
+    return record !== undefined && (act.do === "answer" ? record.state === "waiting" : !hasEnded(record));
+  });
   const server = runningServer(model, act.task);
   if (task === undefined || server === undefined) return;
   const { engine } = server;

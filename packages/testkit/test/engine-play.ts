@@ -1,6 +1,6 @@
 import type { FakeExecution } from "../src/adapter.ts";
 import { obeyCancels, phases } from "./engine-aftermath.ts";
-import { at, create, list, runningServer, useTask } from "./engine-callers.ts";
+import { at, create, list, pick, runningServer, useTask } from "./engine-callers.ts";
 import { type Act, type Command, printScenario, type Scenario } from "./engine-commands.ts";
 import { createModel, hasStopped, type Model, type Parts } from "./engine-model.ts";
 
@@ -44,7 +44,7 @@ const begin = (model: Model, act: Exclude<Act, { readonly do: "advance" }>): voi
       backend.strike(act.verb, act.fault);
       break;
     case "move": {
-      const execution = at(backend.fake.executions, act.execution);
+      const execution = pick(backend.fake.executions, act.execution, (known) => !hasStopped(known));
       if (execution !== undefined) move(model, execution, act.move);
       break;
     }
@@ -92,6 +92,8 @@ const manageServer = (model: Model, act: Extract<Act, { readonly process: number
   switch (act.do) {
     case "pause":
       server.process.state = "paused";
+      // What another does meanwhile is what makes a pause dangerous.
+      if (runningServer(model, 0) === undefined && model.servers.length < 4) model.spawn();
       break;
     case "resume":
       server.process.state = "running";

@@ -70,6 +70,34 @@ const found: readonly (readonly [string, Scenario])[] = [
       ],
     },
   ],
+  [
+    "an answer is refused after its question was withdrawn",
+    {
+      setup,
+      schedule: 1403645486,
+      commands: [
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: "all" },
+        { do: "fault", verb: "answer", fault: "denied", steps: 0 },
+        { do: "move", execution: 0, move: "ask with heartbeat", steps: "all" },
+        { do: "read", task: 0, steps: "all" },
+        { do: "advance", ms: 25_000, steps: 1 },
+        { do: "answer", task: 0, action: "accept", steps: "all" },
+      ],
+    },
+  ],
+  [
+    "a process goes on with a start that others have settled and removed",
+    {
+      setup: { ...setup, start: "findable" },
+      schedule: 0,
+      commands: [
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: 1 },
+        { do: "pause", process: 0, steps: "all" },
+        { do: "advance", ms: 45_000, steps: "all" },
+        { do: "advance", ms: 11_000, steps: "all" },
+      ],
+    },
+  ],
 ];
 
 for (const [name, scenario] of found) it(name, () => play(scenario));

@@ -15,9 +15,12 @@ export interface Process {
 export interface World {
   now(): number;
   clockOf(process: Process): Clock;
-  /** Runs `act` for a process. Never settles once the process is dead. */
-  pass<T>(process: Process, act: () => T | Promise<T>): Promise<T>;
-  /** Resolves after `delayMs`, if the process still lives then. */
+  /**
+   * Runs `act` for a process. Never settles once the process is dead. `isSent`: what it asks is on its way at once, so that
+   * a pause of the process no longer holds it up.
+   */
+  pass<T>(process: Process, act: () => T | Promise<T>, isSent?: boolean): Promise<T>;
+  /** Resolves after `delayMs`, if the process still lives then, paused or not. */
   pause(process: Process, delayMs: number): Promise<void>;
   kill(process: Process): void;
   /** Lets at most this many waiting calls go on, and waits for what they lead to. */
@@ -28,12 +31,14 @@ export interface World {
 
 interface Waiting {
   readonly process: Process;
+  readonly isSent: boolean;
   readonly resolve: () => void;
 }
 
 interface Appointment {
   readonly at: number;
   readonly process: Process;
+  readonly isSent: boolean;
   readonly action: () => void;
 }
 
@@ -62,13 +67,15 @@ export const createWorld = (scheduleSeed: number): World => {
   let waiting: Waiting[] = [];
   let appointments: Appointment[] = [];
 
-  const turn = (process: Process): Promise<void> =>
+  const goesOn = ({ process, isSent }: Waiting | Appointment): boolean => process.state === "running" || isSent;
+
+  const turn = (process: Process, isSent = false): Promise<void> =>
     new Promise((resolve) => {
-      if (process.state !== "dead") waiting.push({ process, resolve });
+      if (process.state !== "dead") waiting.push({ process, isSent, resolve });
     });
 
-  const schedule = (process: Process, delayMs: number, action: () => void): (() => void) => {
-    const appointment = { at: time + Math.max(0, delayMs), process, action };
+  const schedule = (process: Process, delayMs: number, action: () => void, isSent = false): (() => void) => {
+    const appointment = { at: time + Math.max(0, delayMs), process, isSent, action };
     if (process.state !== "dead") appointments.push(appointment);
     return () => {
       const index = appointments.indexOf(appointment);
@@ -77,7 +84,7 @@ export const createWorld = (scheduleSeed: number): World => {
   };
 
   const step = async (): Promise<boolean> => {
-    const ready = waiting.filter(({ process }) => process.state === "running");
+    const ready = waiting.filter(goesOn);
     const chosen = ready[next() % Math.max(ready.length, 1)];
     if (chosen === undefined) return false;
     if (++steps > mostStepsInALife) throw new Error(`the engine did not come to rest in ${mostStepsInALife} steps`);
@@ -95,7 +102,7 @@ export const createWorld = (scheduleSeed: number): World => {
   const nextUntil = (end: number): Appointment | undefined => {
     let found: Appointment | undefined;
     for (const appointment of appointments) {
-      if (appointment.process.state !== "running" || appointment.at > end) continue;
+      if (!goesOn(appointment) || appointment.at > end) continue;
       if (found === undefined || appointment.at < found.at) found = appointment;
     }
     return found;
@@ -107,8 +114,8 @@ export const createWorld = (scheduleSeed: number): World => {
       now: () => time,
       schedule: (delayMs, action) => schedule(process, delayMs, action),
     }),
-    pass: async (process, act) => {
-      await turn(process);
+    pass: async (process, act, isSent) => {
+      await turn(process, isSent);
       let answer: () => Awaited<ReturnType<typeof act>>;
       try {
         const result = await act();
@@ -122,7 +129,7 @@ export const createWorld = (scheduleSeed: number): World => {
       if (next() % 2 === 1 || process.state !== "running") await turn(process);
       return answer();
     },
-    pause: (process, delayMs) => new Promise((resolve) => void schedule(process, delayMs, resolve)),
+    pause: (process, delayMs) => new Promise((resolve) => void schedule(process, delayMs, resolve, true)),
     kill: (process) => {
       process.state = "dead";
       waiting = waiting.filter((entry) => entry.process !== process);
