@@ -1,4 +1,4 @@
-import { BridgeError } from "../contract/bridge-error.ts";
+import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
@@ -76,10 +76,12 @@ export const waitForTask = async (
     };
     const stop = (): void => finish(() => resolve(latest));
     stops.push(engine.clock.schedule(options.timeoutMs, stop));
-    options.signal?.addEventListener("abort", stop, { once: true });
-    stops.push(() => options.signal?.removeEventListener("abort", stop));
+    for (const signal of [options.signal, engine.closing]) {
+      signal?.addEventListener("abort", stop, { once: true });
+      stops.push(() => signal?.removeEventListener("abort", stop));
+    }
     stops.push(attendTask(engine, scheduler, taskId, take));
-    if (options.signal?.aborted === true) stop();
+    if (options.signal?.aborted === true || engine.closing.aborted) stop();
   });
 };
 
@@ -93,7 +95,7 @@ export const attendTask = (
   taskId: TaskId,
   hear: (record: TaskRecord | undefined) => void,
 ): (() => void) => {
-  let isStopped = false;
+  let isStopped = engine.closing.aborted;
   let cancelTimer: () => void = () => {};
   let newest = 0;
   const take = (record: TaskRecord | undefined): void => {
@@ -110,25 +112,32 @@ export const attendTask = (
     return record;
   };
   const turn = async (): Promise<void> => {
-    const record = await reread();
-    if (isStopped || record === undefined || isEnded(record.state)) return;
-    await within(engine, scheduler.refresh(record) ?? Promise.resolve(), rereadMs);
-    if (!isStopped)
-      cancelTimer = engine.clock.schedule(Math.min(scheduler.intervalOf(record), rereadMs), () =>
-        engine.background(turn()),
-      );
+    let pauseMs = rereadMs;
+    try {
+      const record = await reread();
+      if (isStopped || record === undefined || isEnded(record.state)) return;
+      await within(engine, scheduler.refresh(record) ?? Promise.resolve(), rereadMs);
+      pauseMs = Math.min(scheduler.intervalOf(record), rereadMs);
+    } catch (error) {
+      // A store that fails once must not leave those who wait without any further read.
+      engine.audit({ kind: "internal_error", taskId, message: toBridgeError(error).message });
+    }
+    if (!isStopped) cancelTimer = engine.clock.schedule(pauseMs, () => engine.background(turn()));
   };
+  const stop = (): void => {
+    isStopped = true;
+    cancelTimer();
+    unsubscribe();
+    engine.closing.removeEventListener("abort", stop);
+  };
+  engine.closing.addEventListener("abort", stop, { once: true });
   // Subscribe, then read: what happens in between is heard.
   const unsubscribe = engine.hub.subscribe(taskId, (record) => {
     if (record === undefined) engine.background(reread());
     else take(record);
   });
   engine.background(turn());
-  return () => {
-    isStopped = true;
-    cancelTimer();
-    unsubscribe();
-  };
+  return stop;
 };
 
 /** See `TaskEngine.followTask`. */
