@@ -45,7 +45,7 @@ describe.each([
 ] as const)("a start that the backend accepted, but %s (case 25)", (_how, fault) => {
   it.each([
     ["an idempotent backend", idempotent],
-    ["an idempotent backend, inside its window", { kind: "idempotent", forMs: 60_000 } as const],
+    ["an idempotent backend, inside its window", { kind: "idempotent", forMs: 300_000 } as const],
     ["a findable backend", findable],
   ])("runs once on %s, and its ref is saved", async (_what, promise) => {
     const world = await open(withPromise(promise));
