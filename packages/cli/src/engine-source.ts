@@ -57,13 +57,18 @@ export const engineSource = async (config: Config, { background }: { background:
       let cursor: string | undefined;
       do {
         const page = await engine.listTasks(operator, {}, cursor, pageSize);
-        yield* page.tasks.map(toStatus);
+        // Where no server runs, nobody else has looked how the open ones stand.
+        yield* await Promise.all(page.tasks.map((task) => refresh(engine, task).then(toStatus)));
         cursor = page.cursor;
       } while (cursor !== undefined);
     },
     close,
   };
 };
+
+/** Expired or removed since it was listed: as it was. */
+const refresh = async (engine: TaskEngine, task: TaskView): Promise<TaskView> =>
+  task.record.endedAt === undefined ? engine.readTask(task.record.taskId, operator).catch(() => task) : task;
 
 const unknownTool = (engine: TaskEngine, tool: string): Error =>
   usageError(`there is no tool "${tool}"; the configuration has ${[...engine.tools.keys()].join(", ")}`);
