@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { createWorkbench, documentOf, type Workbench } from "../workbench.ts";
+import { configText, createWorkbench, documentOf, type Workbench } from "../workbench.ts";
 
 let bench: Workbench;
 beforeAll(() => {
@@ -117,7 +117,6 @@ describe("call --url", () => {
   let withTokens: string;
   beforeAll(async () => {
     writeFileSync(join(bench.folder, "tokens.json"), '[{"token":"a-very-long-token","subject":"alice"}]');
-    const { configText } = await import("../workbench.ts");
     writeFileSync(
       join(bench.folder, "auth.yaml"),
       `server: { auth: { tokens: ./tokens.json }, waitMs: 50 }\n${configText}`,
