@@ -1,5 +1,6 @@
 import { BridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
+import type { JsonObject } from "../contract/json-value.ts";
 import type { TaskQuestion, TaskRecord } from "../contract/task-record.ts";
 import type { Payload } from "../contract/task-store.ts";
 import { requireAdapter } from "./call-adapter.ts";
@@ -12,6 +13,7 @@ import { reviseTask } from "./revise-task.ts";
 import { runClaimedEffect } from "./run-effect.ts";
 import type { AnswerReport } from "./task-engine.ts";
 import { parseTaskId } from "./task-id.ts";
+import type { JsonCheck } from "./validate-json.ts";
 
 /** Takes answers to open questions: see `TaskEngine.answerTask`. */
 export const answerTask = async (
@@ -93,11 +95,20 @@ const requireAnswerable = (engine: EngineContext, record: TaskRecord): void => {
 
 const requireFitting = (engine: EngineContext, question: TaskQuestion, answer: GivenAnswer): void => {
   if (answer.action !== "accept" || question.schema === undefined) return;
-  const fault = engine.check(question.schema, `${question.key}.schema`)(answer.content);
+  const fault = questionCheck(engine, question.schema)(answer.content);
   if (fault !== undefined)
     throw new BridgeError("invalid_input", `${question.key}.content: ${fault}`, {
       data: { path: `${question.key}.content` },
     });
+};
+
+/** A schema that a job got wrong must not make its question unanswerable: the job then gets the content unchecked. */
+const questionCheck = (engine: EngineContext, schema: JsonObject): JsonCheck => {
+  try {
+    return engine.check(schema, "schema");
+  } catch {
+    return () => undefined;
+  }
 };
 
 const askAgain = (engine: EngineContext, record: TaskRecord, question: TaskQuestion): TaskRecord => {

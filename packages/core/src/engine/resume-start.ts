@@ -25,12 +25,13 @@ export const resumeStart = async (
   record: TaskRecord,
   effect: StartEffect,
 ): Promise<StartResult> => {
-  const adapter = requireAdapter(engine, record.adapterId);
   const mayHaveArrived = record.start.firstSentAt !== undefined;
   if (record.ref !== undefined) {
     await reviseTask(engine, record.taskId, (current) => ({ record: withoutEffect(current, effect.id) }));
     return undefined;
   }
+  const adapter = engine.adapters.get(record.adapterId);
+  if (adapter === undefined) return waitForAdapter(engine, record, effect);
   const unwanted = isEnded(record.state) || record.cancel !== undefined;
   if (!mayHaveArrived)
     return unwanted ? dropStart(engine, record) : sendAgain(engine, record, effect, adapter.traits.start);
@@ -45,6 +46,24 @@ export const resumeStart = async (
     return sendAgain(engine, record, effect, adapter.traits.start);
   }
   return giveUpOrRestart(engine, record, effect);
+};
+
+/** Its adapter is not in the configuration: somebody may put it back, but not after the deadline. */
+const waitForAdapter = async (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<undefined> => {
+  const why = `adapters.${record.adapterId}: no such adapter is configured any more`;
+  const now = engine.store.now();
+  if (now < record.start.deadlineAt) {
+    const later = Math.min(now + backOffMs(effect.attempts, 1), record.start.deadlineAt);
+    await reviseTask(engine, record.taskId, (current) => ({
+      record: withEffectDelayed(current, effect.id, later, why),
+    }));
+    return undefined;
+  }
+  const reason = record.start.firstSentAt === undefined ? "start_deadline" : "start_unknown";
+  await applyTransition(engine, record.taskId, (current) =>
+    failUnstarted(withoutEffect(current, effect.id), reason, why, now),
+  );
+  return undefined;
 };
 
 /** Notes that a send may arrive from now on, then sends. */

@@ -16,10 +16,13 @@ export const serviceLoop = (engine: EngineContext): { start(): void; stop(): Pro
   let cancelTimer: () => void = () => {};
   let plannedAt = Number.POSITIVE_INFINITY;
   let turn: Promise<void> | undefined;
+  /** The earliest time set by a write while a turn was under way: it may have come after the turn's own look. */
+  let setMeanwhile = Number.POSITIVE_INFINITY;
   let isStopped = false;
   const coolUntil = new Map<TaskId, number>();
 
   const plan = (at: number): void => {
+    if (turn !== undefined) setMeanwhile = Math.min(setMeanwhile, at);
     if (isStopped || turn !== undefined || at >= plannedAt) return;
     cancelTimer();
     plannedAt = at;
@@ -36,7 +39,9 @@ export const serviceLoop = (engine: EngineContext): { start(): void; stop(): Pro
       })
       .then((next) => {
         turn = undefined;
-        plan(next);
+        const at = Math.min(next, setMeanwhile);
+        setMeanwhile = Number.POSITIVE_INFINITY;
+        plan(at);
       });
   };
 

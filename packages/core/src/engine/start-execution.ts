@@ -126,7 +126,8 @@ const takeStartError = async (
   error: BridgeError,
   promise: StartPromise,
 ): Promise<StartResult> => {
-  const certain = error.notSent;
+  // A backend that refuses for its rate has not accepted.
+  const certain = error.notSent || error.code === "throttled";
   if (retryability[error.code] === "never") {
     await forgetSend(engine, record, effect);
     return { refused: error };

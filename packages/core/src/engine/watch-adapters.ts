@@ -7,6 +7,7 @@ import { takeSnapshot } from "./apply-transition.ts";
 import { callAdapter } from "./call-adapter.ts";
 import { backOffMs } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { reviseTask } from "./revise-task.ts";
 import { saveStarted } from "./start-execution.ts";
 import { hasExecutionEnded } from "./transitions.ts";
 
@@ -54,13 +55,23 @@ const takeUpdate = async (engine: EngineContext, record: TaskRecord, update: Exe
   // Nothing that is told of it now is worth a look.
   if (hasExecutionEnded(record) && (update.snapshot === undefined || !isEnded(update.snapshot.status))) return;
   if (update.snapshot === undefined) {
-    engine.lookSoon(record);
+    engine.lookSoon(await takeRef(engine, record, update));
     return;
   }
   // Events come late and out of order: one that says less than an end is only a reason to look.
   if (isEnded(update.snapshot.status) || !isOlder(record, update))
     await takeSnapshot(engine, record, update.snapshot, update.ref);
   else engine.lookSoon(record);
+};
+
+/** A ref beside our key may be a newer one (a queue item became a build). */
+const takeRef = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  { key, ref }: ExecutionUpdate,
+): Promise<TaskRecord> => {
+  if (key === undefined || ref === undefined || ref === record.ref) return record;
+  return (await reviseTask(engine, record.taskId, (current) => ({ record: { ...current, ref } }), record)) ?? record;
 };
 
 const rank = { queued: 0, running: 1, waiting: 1, succeeded: 2, failed: 2, cancelled: 2 } as const;

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "@jest/globals";
+import { asExecutionRef } from "@taskbridge/core/adapter";
+import { createWorld, mine, startTask } from "./engine-harness.ts";
+
+const atMostOnce = { traits: { start: { kind: "at-most-once" } } } as const;
+
+describe("a start", () => {
+  it("that is refused for its rate is sent again, also to a backend that may not get it twice", async () => {
+    const world = createWorld({ adapter: atMostOnce });
+    const process = await world.boot();
+    world.backend.faults.next("start", { before: { code: "throttled", retryAfterMs: 3_000 } });
+    const { record } = await startTask(process);
+    await world.clock.advance(10_000);
+    expect((await world.record(record.taskId))?.ref).toBeDefined();
+    expect(world.backend.starts()).toBe(1);
+  });
+
+  it("waits for an adapter that has left the configuration, but not beyond its deadline", async () => {
+    const world = createWorld({ task: { startDeadlineMs: 120_000 } });
+    const first = await world.boot();
+    first.killAfter(2);
+    first.engine.createTask({ tool: "job", input: {}, owner: null }).catch(() => undefined);
+    await world.clock.advance(1_000);
+    const [orphan] = (await world.store.list({ operator: true }, {}, undefined, 1)).records;
+    await world.boot({ adapters: {}, tools: [] });
+    await world.clock.advance(100_000);
+    expect(await world.record(String(orphan?.taskId))).toMatchObject({ state: "queued", slotHeld: true });
+    await world.clock.advance(30_000);
+    expect(await world.record(String(orphan?.taskId))).toMatchObject({
+      state: "failed",
+      slotHeld: false,
+      failure: { kind: "protocol", reason: "adapters.fake: no such adapter is configured any more" },
+    });
+    expect(world.audited("internal_error")).toEqual([]);
+  });
+});
+
+describe("news by our key", () => {
+  it("that tells only a newer ref has the next look use it", async () => {
+    const world = createWorld({ adapter: { evolvingRefs: true, startsAs: "queued" } });
+    const process = await world.boot();
+    const { record } = await startTask(process);
+    const newer = asExecutionRef('{"run":"newer"}');
+    world.backend.events.send({ key: record.startKey, ref: newer });
+    await world.clock.settle();
+    expect((await world.record(record.taskId))?.ref).toBe(newer);
+  });
+});
+
+describe("a question whose schema is unusable", () => {
+  it("can still be answered: the job gets the content unchecked", async () => {
+    const world = createWorld();
+    const process = await world.boot();
+    const { record } = await startTask(process);
+    world.backend.of().ask({ message: "Go?", schema: { type: "objekt" } });
+    const { record: asked } = await process.engine.waitForTask(record.taskId, mine, {
+      until: "attention",
+      timeoutMs: 1_000,
+    });
+    const key = String(asked.questions[0]?.key);
+    await process.engine.answerTask(record.taskId, mine, { [key]: { action: "accept", content: { any: "thing" } } });
+    await world.clock.settle();
+    expect(world.backend.of().answers).toMatchObject([{ action: "accept", content: { any: "thing" } }]);
+  });
+});
