@@ -129,6 +129,8 @@ const sendCancel = async (
   }
   engine.audit({ kind: "cancel_sent", ...aboutTask(record) });
   const told = await reviseTask(engine, record.taskId, (current) => {
+    // Another send of the start was answered meanwhile: what runs now has not been told.
+    if (current.ref !== ref) return { record: withEffectDelayed(current, effect.id, engine.store.now()) };
     const cancel =
       current.cancel === undefined ? {} : { cancel: { ...current.cancel, deliveredAt: engine.store.now() } };
     const isSilent = adapter.inspect === undefined && adapter.traits.cancel === "confirmed" && isEnded(current.state);
