@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { memoryStore } from "@taskbridge/core/memory";
 import { callForTask, post, rpcClient } from "./rpc-client.ts";
 import { eventually, inTime, serve, stopAll } from "./serve.ts";
 
@@ -130,6 +131,20 @@ describe("[H-6] a stop of the server", () => {
     expect(backend.of().cancels).toEqual([]);
   });
 
+  test("does not take for a disconnect what it closes itself, when a start is too slow to be answered", async () => {
+    const store = { ...memoryStore(), close: async () => {} };
+    const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, task: { ackMs: 30_000 } }];
+    const { rpc, backend, server } = await serve({ tools, store });
+    backend.faults.next("start", { answerDelayMs: 30_000 });
+    const call = rpc("tools/call", { name: "job" }).catch(() => "closed");
+    await eventually(() => backend.starts() === 1);
+    await server.close();
+    await call;
+    const { records } = await store.list({ operator: true }, {}, undefined, 10);
+    expect(records.map(({ cancel, state }) => [cancel, state])).toEqual([[undefined, "running"]]);
+    expect(backend.of().cancels).toEqual([]);
+  });
+
   test("takes no more requests, and can be asked for twice", async () => {
     const { url, server } = await serve();
     await inTime(Promise.all([server.close(), server.close()]));
@@ -141,7 +156,7 @@ describe("[H-6] a stop of the server", () => {
     const closed: string[] = [];
     const adapter = backend.connect();
     const failing = { ...adapter, close: () => Promise.reject(new Error("no")) };
-    const store = (await import("@taskbridge/core/memory")).memoryStore();
+    const store = memoryStore();
     const another = await serve({
       adapters: { bad: failing, fake: { ...adapter, close: async () => void closed.push("fake") } },
       store: { ...store, close: async () => void closed.push("store") },

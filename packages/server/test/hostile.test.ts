@@ -157,7 +157,8 @@ describe("[H-1] Host and Origin", () => {
 
 describe("many at once", () => {
   test("polls of one task share one look at the backend", async () => {
-    const { rpc, backend } = await serve({ fake: { without: ["watch"] } });
+    const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, task: { pollIntervalMs: 60_000 } }];
+    const { rpc, backend } = await serve({ tools, fake: { without: ["watch"] } });
     const taskId = await callForTask(rpc);
     const looks = backend.callsOf("inspect").length;
     const answers = await Promise.all(Array.from({ length: 100 }, () => rpc("tasks/get", { taskId })));
