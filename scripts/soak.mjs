@@ -16,9 +16,9 @@ const env = {
 await install();
 const built = await run("npm", ["run", "--silent", "build"]);
 let failed = built.code !== 0;
-for (const [folder, tests] of [
-  ["packages/server", "test/kill"],
-  ["packages/testkit", "test/engine-property"],
+for (const { folder, tests } of [
+  { folder: "packages/server", tests: "test/kill" },
+  { folder: "packages/testkit", tests: "test/engine-property" },
 ]) {
   if (failed) break;
   console.log(`\n── ${folder} ${tests} (seed ${seed})`);

@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
-import { rooms } from "./rooms.mjs";
+import { insiders, rooms } from "./rooms.mjs";
 
 /** @typedef {import("./read-imports.mjs").Import} Import */
 /** @typedef {import("./rooms.mjs").Room} Room */
@@ -41,6 +41,7 @@ function checkImport(owner, path, entry) {
   const { specifier } = entry;
   if (specifier.startsWith(".")) {
     const target = posix.join(posix.dirname(path), specifier);
+    if (insiders[path] !== undefined && target.startsWith(insiders[path])) return undefined;
     if (!target.startsWith(`${owner.folder}/`)) return "leaves its package: import the other package by its name";
     if (room === undefined || isTest(path)) return undefined;
     const other = roomOf(target);

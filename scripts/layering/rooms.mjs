@@ -30,6 +30,15 @@ const mcpClient = [
 ];
 const protocolGenerations = ["ext-2026-07-28", "rev-2025-11-25", "sep-1686", "untasked"];
 
+/**
+ * Tests that reach into another package on purpose, and into which folder of it.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const insiders = {
+  // Breaks one promise of the engine at a time, to prove that the property test notices.
+  "packages/testkit/test/engine-mutants.test.ts": "packages/core/dist/engine/",
+};
+
 /** @type {readonly Room[]} */
 export const rooms = [
   { name: "core/contract", files: "packages/core/src/contract/", may: [] },

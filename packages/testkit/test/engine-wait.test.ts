@@ -106,6 +106,30 @@ describe("waiting for a task", () => {
 });
 
 describe("following a task", () => {
+  it("goes on after the store failed once, and is not told that the task is gone", async () => {
+    let isBroken = false;
+    const world = await open({
+      wrapStore: (store) => ({
+        ...store,
+        readPayload: async (...call) => {
+          if (isBroken) throw new BridgeError("unavailable", "locked");
+          return store.readPayload(...call);
+        },
+      }),
+    });
+    const states: string[] = [];
+    const gone = () => void states.push("gone");
+    await world.engine.followTask(world.taskId, mine, ({ record }) => void states.push(record.state), gone);
+    await world.clock.settle();
+    isBroken = true;
+    world.backend.of().succeed({});
+    await world.clock.advance(5_000);
+    expect(states).toEqual(["running"]);
+    isBroken = false;
+    await world.clock.advance(2_000);
+    expect(states).toEqual(["running", "succeeded"]);
+  });
+
   it("tells each state in order, beginning with the present one, until the end, and then nothing", async () => {
     const world = await open();
     const told: (number | undefined)[] = [];

@@ -12,6 +12,8 @@ import { within } from "./within.ts";
 
 /** Waiters read again after this long (milliseconds): a wake-up that was lost costs seconds, not a hang. */
 const rereadMs = 10_000;
+/** After a read that failed, a follower is told again after this long (milliseconds). */
+const retellMs = 1_000;
 
 /** The record as a wire needs it, with the beginning of its output. */
 export const toView = async (
@@ -158,23 +160,34 @@ export const followTask = async (
     isStopped = true;
     detach();
   };
+  let told = 0;
   const tell = async (record: TaskRecord | undefined): Promise<void> => {
-    if (isStopped) return;
+    if (isStopped || (record !== undefined && record.revision <= told)) return;
+    let view: TaskView;
     try {
-      const view = await toView(engine, scheduler, requireVisible(record, access));
-      if (isStopped) return;
-      if (isEnded(view.record.state)) stop();
-      listener(view);
-    } catch {
-      // Expired, removed, or no longer readable: in each case there is nothing more to tell.
-      if (!isStopped) gone();
-      stop();
+      view = await toView(engine, scheduler, requireVisible(record, access));
+    } catch (error) {
+      const known = toBridgeError(error);
+      if (known.code === "not_found") {
+        if (!isStopped) gone();
+        stop();
+      } else {
+        // A store that fails for a moment: what it has is told once it can be read.
+        engine.audit({ kind: "internal_error", taskId, message: known.message });
+        engine.clock.schedule(retellMs, () => queue(record));
+      }
+      return;
     }
+    if (isStopped) return;
+    told = view.record.revision;
+    if (isEnded(view.record.state)) stop();
+    listener(view);
   };
-  detach = attendTask(engine, scheduler, taskId, (record) => {
+  const queue = (record: TaskRecord | undefined): void => {
     line = line.then(() => tell(record));
     engine.background(line);
-  });
+  };
+  detach = attendTask(engine, scheduler, taskId, queue);
   return { stop };
 };
 
