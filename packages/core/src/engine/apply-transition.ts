@@ -9,7 +9,7 @@ import { type Draft, reviseTask } from "./revise-task.ts";
 import { applySnapshot, type Transition } from "./transitions.ts";
 
 /** The write that a transition needs; undefined when it changes nothing. */
-export const toDraft = (engine: EngineContext, before: TaskRecord, transition: Transition): Draft | undefined => {
+const toDraft = (engine: EngineContext, before: TaskRecord, transition: Transition): Draft | undefined => {
   if (transition.record === before || isDeepStrictEqual(transition.record, before)) return undefined;
   const sealed = transition.secrets.map(({ name, secret }) => ({ name, bytes: engine.secrets.seal(secret) }));
   return {

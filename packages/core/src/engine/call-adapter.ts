@@ -15,7 +15,7 @@ export const requireAdapter = (engine: EngineContext, adapterId: AdapterId): Wor
 };
 
 /** A context for one call, for adapters. */
-export const callContext = (engine: EngineContext, adapterId: AdapterId, signal: AbortSignal): CallContext => ({
+const callContext = (engine: EngineContext, adapterId: AdapterId, signal: AbortSignal): CallContext => ({
   signal,
   now: () => engine.store.now(),
   log: (level, message, fields) => {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
 import { type Clock, systemClock } from "../contract/clock.ts";
-import type { AdapterId } from "../contract/identity.ts";
+import { type AdapterId, asAdapterId } from "../contract/identity.ts";
 import type { TaskStore } from "../contract/task-store.ts";
 import type { WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import { answerTask } from "./answer-task.ts";
@@ -53,7 +53,12 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
   const work = new Set<Promise<unknown>>();
   const audit = options.audit ?? (() => {});
   const random = options.randomBytes ?? systemRandomBytes;
-  const adapters = new Map(Object.entries(options.adapters) as [AdapterId, WorkflowAdapter][]);
+  const adapters = new Map(
+    Object.entries(options.adapters).map(([name, adapter]): [AdapterId, WorkflowAdapter] => [
+      asAdapterId(name),
+      adapter,
+    ]),
+  );
   for (const [name, adapter] of adapters) requireUsable(name, adapter, options.store);
   const background = (promise: Promise<unknown>): void => {
     const watched = promise
@@ -108,7 +113,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     deleteTask: (id, access) => deleteTask(engine, id, access),
     readOutput: (id, access, range) => readOutput(engine, id, access, range),
     receive: async (name, request) => {
-      const adapterId = name as AdapterId;
+      const adapterId = asAdapterId(name);
       const updates = await callAdapter(engine, {
         adapterId,
         operation: "receive",

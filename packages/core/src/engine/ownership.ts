@@ -1,4 +1,4 @@
-import type { OwnerId } from "../contract/identity.ts";
+import { asOwnerId, type OwnerId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import type { ListScope } from "../contract/task-store.ts";
 import { taskExpired, taskNotFound } from "./task-id.ts";
@@ -10,9 +10,7 @@ import { taskExpired, taskNotFound } from "./task-id.ts";
 export type Access = ListScope;
 
 /** The owner of all tasks where there is one user: stdio, and loopback without auth. */
-export const localOwner: OwnerId = "local" as OwnerId;
-
-export const isOperator = (access: Access): boolean => "operator" in access;
+export const localOwner: OwnerId = asOwnerId("local");
 
 /** The record, if this caller may see it. Someone else's answers exactly like an unknown one. */
 export const requireVisible = (record: TaskRecord | undefined, access: Access): TaskRecord => {

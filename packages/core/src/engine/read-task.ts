@@ -91,7 +91,7 @@ export const waitForTask = async (
  * Hears of every new revision of a task until stopped, and looks at the backend meanwhile as often as its interval says.
  * Begins with a read. Undefined: the record is gone.
  */
-export const attendTask = (
+const attendTask = (
   engine: EngineContext,
   scheduler: InspectScheduler,
   taskId: TaskId,

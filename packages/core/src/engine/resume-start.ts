@@ -1,7 +1,7 @@
 import { toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { ExecutionRef } from "../contract/identity.ts";
-import type { JsonObject, JsonValue } from "../contract/json-value.ts";
+import type { JsonObject } from "../contract/json-value.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import type { StartPromise } from "../contract/workflow-adapter.ts";
 import { applyTransition } from "./apply-transition.ts";
@@ -125,7 +125,7 @@ const lookForStart = async (
       onTimeout: "unavailable",
       record,
       run: (adapter, context) => {
-        const target = adapter.parseTarget(fillTemplate(record.target as JsonValue, JSON.parse(input) as JsonObject));
+        const target = adapter.parseTarget(fillTemplate(record.target, JSON.parse(input) as JsonObject));
         return (
           adapter.find?.(
             { key: record.startKey, target, firstSentAt: record.start.firstSentAt ?? record.createdAt },

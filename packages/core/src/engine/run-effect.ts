@@ -67,7 +67,7 @@ export const runClaimedEffect = async (engine: EngineContext, record: TaskRecord
  * What becomes of an effect whose call failed: put off where a repetition may help, else dropped. True when it was
  * dropped.
  */
-export const delayOrDrop = async (
+const delayOrDrop = async (
   engine: EngineContext,
   record: TaskRecord,
   effect: Effect,

@@ -1,7 +1,7 @@
 import { type BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { AdapterId, ExecutionRef } from "../contract/identity.ts";
-import type { JsonObject, JsonValue } from "../contract/json-value.ts";
+import type { JsonObject } from "../contract/json-value.ts";
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
 import type { StartOutcome, StartPromise } from "../contract/workflow-adapter.ts";
 import { applyTransition } from "./apply-transition.ts";
@@ -50,7 +50,7 @@ export const sendStart = async (
       onTimeout: "outcome_unknown",
       record,
       run: (adapter, context) => {
-        const target = adapter.parseTarget(fillTemplate(record.target as JsonValue, JSON.parse(input) as JsonObject));
+        const target = adapter.parseTarget(fillTemplate(record.target, JSON.parse(input) as JsonObject));
         return adapter.start({ key: record.startKey, target, input, attempt: effect.attempts }, context);
       },
     });

@@ -9,7 +9,6 @@ export interface TaskHub {
   subscribe(taskId: TaskId, listener: (record: TaskRecord | undefined) => void): () => void;
   /** Hears of every record. Returns how to stop. */
   subscribeAll(listener: (taskId: TaskId, record: TaskRecord | undefined) => void): () => void;
-  isFollowed(taskId: TaskId): boolean;
 }
 
 export const taskHub = (): TaskHub => {
@@ -32,6 +31,5 @@ export const taskHub = (): TaskHub => {
       all.add(listener);
       return () => void all.delete(listener);
     },
-    isFollowed: (taskId) => byTask.has(taskId),
   };
 };

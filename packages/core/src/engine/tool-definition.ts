@@ -1,5 +1,5 @@
 import { BridgeError } from "../contract/bridge-error.ts";
-import type { AdapterId } from "../contract/identity.ts";
+import { type AdapterId, asAdapterId } from "../contract/identity.ts";
 import type { JsonObject, JsonValue } from "../contract/json-value.ts";
 import type { FrozenPolicy } from "../contract/task-record.ts";
 import type { Prepare } from "./prepare-call.ts";
@@ -77,7 +77,7 @@ export const resolveTool = (definition: ToolDefinition, path: string): ResolvedT
   }
   return {
     ...definition,
-    adapter: definition.adapter as AdapterId,
+    adapter: asAdapterId(definition.adapter),
     input: definition.input ?? { type: "object" },
     task,
   };

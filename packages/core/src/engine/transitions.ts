@@ -44,7 +44,7 @@ export interface Transition {
   readonly secrets: readonly NewSecret[];
 }
 
-export const clip = (text: string, most: number): string =>
+const clip = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
 const clipFailure = (failure: ExecutionFailure): ExecutionFailure => ({
@@ -213,7 +213,7 @@ const visibleParts = (record: TaskRecord): string =>
     openQuestions(record).map((question) => question.key),
   ]);
 
-export const isVisibleChange = (before: TaskRecord, after: TaskRecord): boolean =>
+const isVisibleChange = (before: TaskRecord, after: TaskRecord): boolean =>
   visibleParts(before) !== visibleParts(after);
 
 /** When `maxRunMs` is over, for an execution that may still run by then. Fetching a result is no part of the run. */
