@@ -21,9 +21,11 @@ export interface TaskQuestion {
    * anew. `undelivered`: the backend refused the answer; if it still asks, the question is asked again.
    */
   readonly state: "open" | "answered" | "closed" | "undelivered";
+  /** Epoch milliseconds. */
   readonly askedAt: number;
   /** Epoch milliseconds after which it is cancelled for want of an answer. */
   readonly expiresAt?: number;
+  /** As the adapter gave it: the longest time between two heartbeats (milliseconds). */
   readonly heartbeatMs?: number;
   /** How often it has been asked again after a `cancel`. */
   readonly reasks: number;
@@ -71,14 +73,23 @@ export interface StartProgress {
   readonly deadlineAt: number;
 }
 
+/** What an output is read as. */
 export type OutputMediaType = "application/json" | "text/plain";
 
 /** The settings of the tool at the moment of the call: an edited configuration never changes a task under way. */
 export interface FrozenPolicy {
+  /** The least time between two looks at the execution (milliseconds), which clients are advised to keep too. */
   readonly pollIntervalMs: number;
+  /** How long the result is kept after the end (milliseconds). */
   readonly retentionMs: number;
+  /** The execution is stopped and the task fails when it has run this long (milliseconds). Null: never. */
   readonly maxRunMs: number | null;
+  /** A question that nobody answers is cancelled after this long (milliseconds). Null: never. */
   readonly questionTimeoutMs: number | null;
+  /**
+   * When a start may have arrived and the backend cannot tell: `fail` ends the task; `restart` sends it again, so that the
+   * pipeline may run twice.
+   */
   readonly onUnknownStart: "fail" | "restart";
 }
 

@@ -8,7 +8,9 @@ export interface UniqueKey {
   readonly until?: number;
 }
 
+/** What a create demands and brings along. */
 export interface CreateOptions {
+  /** Names to take for the task, all or none. */
   readonly uniqueKeys: readonly UniqueKey[];
   /** The most records with `slotHeld` that the owner (or, for null, all callers without one) may have, this one included. Null: no limit. */
   readonly maxOpenForOwner: number | null;
@@ -18,11 +20,13 @@ export interface CreateOptions {
   readonly payloads: readonly Payload[];
 }
 
+/** Bytes kept beside a record, by name. */
 export interface Payload {
   readonly name: PayloadName;
   readonly bytes: Uint8Array;
 }
 
+/** What a revision does beside replacing the record. */
 export interface ReviseOptions {
   /** Written in the same transaction, replacing what was there. */
   readonly payloads?: readonly Payload[];
@@ -35,6 +39,7 @@ export interface ReviseOptions {
 /** Which records a caller may see: an owner's (null: those without one), or all of them for the operator. */
 export type ListScope = { readonly owner: OwnerId | null } | { readonly operator: true };
 
+/** Which of the visible records to list; all members must match. */
 export interface ListFilter {
   readonly adapterId?: AdapterId;
   readonly tool?: string;
@@ -44,6 +49,7 @@ export interface ListFilter {
   readonly includeExpired?: boolean;
 }
 
+/** Some of a listing's records. */
 export interface ListPage {
   /** Newest first, by `createdAt`, then by ID. */
   readonly records: readonly TaskRecord[];
@@ -51,6 +57,7 @@ export interface ListPage {
   readonly cursor?: string;
 }
 
+/** Part of a payload. Whole numbers from 0; anything else is `invalid_input`. */
 export interface PayloadRange {
   /** Bytes from the start. */
   readonly offset: number;
@@ -58,6 +65,7 @@ export interface PayloadRange {
   readonly length: number;
 }
 
+/** What a range holds. */
 export interface PayloadChunk {
   /** Shorter than asked at the end. */
   readonly bytes: Uint8Array;
@@ -66,8 +74,9 @@ export interface PayloadChunk {
 
 /** The right to be the only one that does a piece of work, for a while. Saves cost; correctness never rests on it. */
 export interface Lease {
-  /** False once it was lost, which it also is when its time lapsed and nobody took it. */
+  /** Extends it by its full time. False once it was lost, which it also is when its time lapsed and nobody took it. */
   renew(): Promise<boolean>;
+  /** Gives it back. Idempotent; of a lost one, no effect. */
   release(): Promise<void>;
 }
 
@@ -95,11 +104,13 @@ export interface TaskStore {
   revise(record: TaskRecord, expectedRevision: number, options?: ReviseOptions): Promise<TaskRecord>;
   /** Removes record and payloads. Idempotent. Unique keys with `until` in the future stay taken. */
   remove(taskId: TaskId): Promise<void>;
+  /** At most `limit` records, from the beginning or from where `cursor` (of the same scope and filter) left off. Read only. */
   list(scope: ListScope, filter: ListFilter, cursor: string | undefined, limit: number): Promise<ListPage>;
   /** Records whose `wakeAt` is not after now, earliest first. */
   due(limit: number): Promise<readonly TaskRecord[]>;
-  /** The earliest `wakeAt` of all. */
+  /** The earliest `wakeAt` of all, past or future; null when no record has one. */
   nextWakeAt(): Promise<number | null>;
+  /** The newest record of that adapter with this ref or start key. One indexed read. */
   findByExecution(
     adapterId: AdapterId,
     by: { readonly ref: ExecutionRef } | { readonly key: StartKey },
@@ -112,12 +123,15 @@ export interface TaskStore {
   putPayload(taskId: TaskId, name: PayloadName, offset: number, bytes: Uint8Array): Promise<void>;
   /** Undefined when there is no such payload. */
   readPayload(taskId: TaskId, name: PayloadName, range: PayloadRange): Promise<PayloadChunk | undefined>;
+  /** Keeps an event source's position, replacing the one before. Durable. */
   saveCursor(name: string, cursor: string): Promise<void>;
+  /** Undefined when none was saved under this name. */
   loadCursor(name: string): Promise<string | undefined>;
-  /** Undefined while someone else holds it. */
+  /** Takes the lease of this name for `ttlMs`. Undefined while someone else holds it. */
   lease(name: string, ttlMs: number): Promise<Lease | undefined>;
   /** Tells, soon and not necessarily each time, which records other processes have changed. Returns how to stop. */
   watch?(listener: (taskId: TaskId) => void): () => void;
+  /** Releases what the store holds open. Idempotent; any other call afterwards may reject with `unavailable`. */
   close(): Promise<void>;
 }
 

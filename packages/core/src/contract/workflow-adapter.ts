@@ -45,6 +45,7 @@ export interface AdapterTraits {
   readonly hostBound: boolean;
   /** `form`: any JSON content. `decision`: accept or decline, no content. */
   readonly questions: "form" | "decision" | "none";
+  /** `counted`: numbers. `text`: a message only. */
   readonly progress: "counted" | "text" | "none";
 }
 
@@ -58,6 +59,7 @@ export interface CallContext {
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
+/** One send of a start. */
 export interface StartRequest<Target> {
   /** Also the execution's name or ID at the backend, wherever it lets us choose one. */
   readonly key: StartKey;
@@ -69,12 +71,15 @@ export interface StartRequest<Target> {
   readonly attempt: number;
 }
 
+/** What the backend said to a start. */
 export interface StartOutcome {
+  /** By which every other verb finds the execution. */
   readonly ref: ExecutionRef;
   /** The state at once, when the backend's answer holds it. */
   readonly snapshot?: ExecutionSnapshot;
 }
 
+/** One look-up of a batch. */
 export interface InspectItem {
   readonly ref: ExecutionRef;
   /** The last snapshot seen, for backends whose look-ups are cheaper with it. */
@@ -92,6 +97,7 @@ export type InspectOutcome =
   | { readonly unavailable: string; readonly retryAfterMs?: number }
   | { readonly error: BridgeError };
 
+/** One delivery of an answer. */
 export interface AnswerRequest {
   /** Names this answer: a repeated delivery carries the same one. */
   readonly answerId: string;
@@ -122,6 +128,7 @@ export interface FindRequest<Target> {
   readonly firstSentAt: number;
 }
 
+/** What to listen to, and where news goes. */
 export interface WatchRequest<Target> {
   /** The targets of all configured tools of this adapter. They may hold unfilled templates: skip what cannot be listened to. */
   readonly targets: readonly Target[];
@@ -136,17 +143,22 @@ export interface WatchRequest<Target> {
   ended(error: BridgeError): void;
 }
 
+/** A source that is being listened to. */
 export interface Subscription {
+  /** Stops listening: `sink` is not called again once this has resolved. Idempotent. */
   close(): Promise<void>;
 }
 
+/** A webhook call as it came. */
 export interface ReceiveRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: Readonly<Record<string, string | undefined>>;
+  /** The bytes that were signed. */
   readonly rawBody: Uint8Array;
 }
 
+/** Part of an output. */
 export interface OutputRange {
   /** Bytes from the start. */
   readonly offset: number;
@@ -154,7 +166,9 @@ export interface OutputRange {
   readonly length: number;
 }
 
+/** What a range holds. */
 export interface OutputChunk {
+  /** Empty only at or behind the end. */
   readonly bytes: Uint8Array;
   /** Size of the whole output. */
   readonly totalBytes: number;
@@ -222,6 +236,7 @@ export interface WorkflowAdapter<Target = unknown> {
   discover?(filter: string | undefined, context: CallContext): AsyncIterable<PipelineDescription<Target>>;
   /** Reaches the backend and looks whether it and these targets can be used. Reports; rejects only when aborted. */
   check?(targets: readonly Target[], context: CallContext): Promise<readonly CheckFinding[]>;
+  /** Lets go of connections and subscriptions; executions go on. Idempotent. Nothing is called afterwards. */
   close?(): Promise<void>;
 }
 

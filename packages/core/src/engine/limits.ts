@@ -1,26 +1,26 @@
 /** What a server allows. Documented in its README; every refusal names the limit it met. */
 export interface Limits {
-  /** Tasks whose executions have not ended, for one owner. */
+  /** Tasks whose executions have not ended, for one owner. Default 10. */
   readonly maxConcurrentTasksPerOwner: number;
-  /** The longest time a result is kept after the end, whatever a tool or caller asks (milliseconds). */
+  /** The longest time a result is kept after the end, whatever a tool or caller asks (milliseconds). Default a day. */
   readonly maxRetentionMs: number;
-  /** Larger results are given as a preview and a link. */
+  /** Larger results (bytes) are given as a preview and a link. Default 64 KiB. */
   readonly maxInlineResultBytes: number;
-  /** The largest result that is fetched from a backend; more fails the task. */
+  /** The largest result (bytes) that is fetched from a backend; more fails the task. Default 256 MiB. */
   readonly maxResultBytes: number;
-  /** The largest arguments of a call, as JSON. */
+  /** The largest arguments of a call, as bytes of JSON. Default 4 MiB. */
   readonly maxInputBytes: number;
-  /** How often a question that was dismissed is asked again. */
+  /** How often a question that was dismissed is asked again. Default 3. */
   readonly maxReasks: number;
-  /** An execution that is not found, without proof, is lost after this long (milliseconds). */
+  /** An execution that is not found, without proof, is lost after this long (milliseconds). Default 600,000. */
   readonly lostAfterMs: number;
-  /** An execution that nobody reads is looked at this often (milliseconds), or more often where its backend forgets sooner. */
+  /** An execution that nobody reads is looked at this often (milliseconds), or more often where its backend forgets sooner. Default 60,000. */
   readonly sweepIntervalMs: number;
-  /** A read waits at most this long (milliseconds) for a look-up before it answers from the last state seen. */
+  /** A read waits at most this long (milliseconds) for a look-up before it answers from the last state seen. Default 2,000. */
   readonly readWaitMs: number;
-  /** One call to a backend is given up after this long (milliseconds). */
+  /** One call to a backend is given up after this long (milliseconds). Default 30,000. */
   readonly callTimeoutMs: number;
-  /** What is being sent when the server closes gets this long (milliseconds) to finish. */
+  /** What is being sent when the server closes gets this long (milliseconds) to finish. Default 5,000. */
   readonly closeGraceMs: number;
 }
 

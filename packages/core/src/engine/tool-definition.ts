@@ -6,17 +6,17 @@ import type { Prepare } from "./prepare-call.ts";
 
 /** How a tool behaves as a task. Durations in milliseconds. */
 export interface TaskPolicy extends FrozenPolicy {
-  /** `required`: callers that know no tasks are refused. `forbidden`: nobody is ever given a task. */
+  /** `required`: callers that know no tasks are refused. `forbidden`: nobody is ever given a task. Default `optional`. */
   readonly support: "optional" | "required" | "forbidden";
-  /** Wait at most this long for the backend's start before handing out the task. */
+  /** Wait at most this long for the backend's start before handing out the task. Default 2,000. */
   readonly ackMs: number;
-  /** Give a start up after this long. */
+  /** Give a start up after this long. Default 300,000. */
   readonly startDeadlineMs: number;
   /** What a model is told at once, on wires that have a place for it. */
   readonly immediateResponse?: string;
-  /** Calls with the same arguments within this time are one task. 0: never. */
+  /** Calls with the same arguments within this time are one task. Default 0: never. */
   readonly dedupeWindowMs: number;
-  /** The most tasks of this tool that run at once, over all owners. Null: no limit. */
+  /** The most tasks of this tool that run at once, over all owners. Default null: no limit. */
   readonly maxConcurrent: number | null;
 }
 
@@ -36,11 +36,15 @@ export const defaultTaskPolicy: TaskPolicy = {
 
 /** A pipeline as a tool. */
 export interface ToolDefinition {
+  /** 1 to 128 of `A-Z a-z 0-9 _ . -`, unique in the server. */
   readonly name: string;
+  /** What a person reads in a list of tools. */
   readonly title?: string;
+  /** What a model reads to decide whether and how to call it. */
   readonly description?: string;
   /** MCP tool annotations, handed through. */
   readonly annotations?: JsonObject;
+  /** The name that the adapter has in `TaskEngineOptions.adapters`. */
   readonly adapter: AdapterId | string;
   /** What to run, in the adapter's own terms; strings may hold `{{input.x}}`. */
   readonly target: JsonValue;
@@ -48,6 +52,7 @@ export interface ToolDefinition {
   readonly input?: JsonObject;
   /** JSON Schema of the result, which then is structured content. */
   readonly output?: JsonObject;
+  /** Default: `defaultTaskPolicy`, also for each member that is left out. */
   readonly task?: Partial<TaskPolicy>;
   /** Questions to ask before anything starts. */
   readonly prepare?: Prepare;
