@@ -46,7 +46,7 @@ describe("a job that has succeeded", () => {
       },
     ],
     [
-      "case 15: no output is said in words, never an empty success",
+      "no output is said in words, never an empty success",
       aView({ state: "succeeded", endedAt: 1 }),
       undefined,
       { content: [{ type: "text", text: "Done, without output." }], isError: false },
@@ -55,7 +55,7 @@ describe("a job that has succeeded", () => {
     expect(toToolResult(view, expectation)).toEqual(result);
   });
 
-  test("case 15: no output where a schema promises one is an error", () => {
+  test("no output where a schema promises one is an error", () => {
     expect(toToolResult(aView({ state: "succeeded", endedAt: 1 }), fits).isError).toBe(true);
   });
 
@@ -66,7 +66,7 @@ describe("a job that has succeeded", () => {
     });
   });
 
-  test("case 30: [S-3] a large result is a preview cut at a character, with a link, and text and structure do not double", () => {
+  test("[S-3] a large result is a preview cut at a character, with a link, and text and structure do not double", () => {
     const view = succeeded(`x${"ä".repeat(8_000)}`, "text/plain", 1_000_000);
     const result = toToolResult(view, fits);
     expect(result.content[0]).toEqual({ type: "text", text: `x${"ä".repeat(4_095)}` });

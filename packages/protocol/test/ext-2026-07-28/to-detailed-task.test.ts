@@ -54,7 +54,7 @@ describe("[A-5] tasks/get", () => {
     expect(toDetailedTask(aView(members), all)).toEqual(task);
   });
 
-  test("case 15: succeeded, with a result that says it is complete and has no related-task mark", () => {
+  test("succeeded, with a result that says it is complete and has no related-task mark", () => {
     expect(toDetailedTask(succeeded("done", "text/plain"), all)).toEqual({
       ...base,
       ttlMs: 65_000,
