@@ -1,7 +1,7 @@
 import type { HttpFace } from "./http/http-face.ts";
 import type { HttpListener } from "./http/listen-http.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
-import type { StdioConnection } from "./serve-stdio.ts";
+import type { StdioConnection } from "./open-stdio.ts";
 import type { TaskServerOptions } from "./task-server-options.ts";
 
 export interface RunningParts {

@@ -8,8 +8,8 @@ import type { PlainTool } from "./mcp/plain-tool.ts";
 import type { WireLimits } from "./server-limits.ts";
 import type { ServerLog } from "./server-log.ts";
 
-/** The generations of MCP tasks by name; `none`: hosts that know no tasks. */
-export type WireName = "2026-07-28" | "2025-11-25" | "sep-1686" | "none";
+/** The generations of MCP tasks that are served, by name; `none`: hosts that know no tasks. */
+export type WireName = "2026-07-28" | "none";
 
 export interface TaskServerOptions {
   /** What clients see as the server's name. */
@@ -18,9 +18,11 @@ export interface TaskServerOptions {
   readonly version?: string;
   /** Text for the model. */
   readonly instructions?: string;
+  /** Keeps the tasks. Closed with the server. */
   readonly store: TaskStore;
   /** By the names that tools use for them. Closed with the server. */
   readonly adapters: Readonly<Record<string, WorkflowAdapter>>;
+  /** The pipelines, in the order in which they are listed. */
   readonly tools: readonly ToolDefinition[];
   /** Ordinary tools to serve beside the pipelines. */
   readonly plainTools?: readonly PlainTool[];
@@ -28,19 +30,23 @@ export interface TaskServerOptions {
   readonly wires?: readonly WireName[];
   /** Verifies HTTP callers. Default: nobody is verified, which only a loopback address allows. */
   readonly auth?: Authenticator;
-  /** Whose tasks those of unverified HTTP callers are. Default: `local` on a loopback address, else `none`. */
+  /** Whose tasks those of unverified HTTP callers are. Default: `local` when listening on a loopback address, else (also for `fetch`) `none`. */
   readonly owners?: OwnerPolicy;
+  /** What the server allows. Default: `defaultLimits` and `defaultWireLimits`, member by member. */
   readonly limits?: Partial<Limits & WireLimits>;
   /** How long a host that knows no tasks waits before it gets a handle (milliseconds, at most 45,000). Default: 30,000. */
   readonly waitMs?: number;
-  /** 32 bytes; questions' secrets are stored encrypted with it. */
+  /** 32 bytes; questions' secrets are stored encrypted with it. Default: stored as they are. */
   readonly encryptionKey?: Uint8Array;
   /** At least 32 bytes, the same in all replicas; signs the state of questions asked before a task. Default: random. */
   readonly requestStateKey?: Uint8Array | string;
+  /** Takes structured events. Default: none are kept. */
   readonly audit?: AuditSink;
   /** A pino logger fits. Default: nothing is logged. */
   readonly log?: ServerLog;
+  /** Default: the machine's. */
   readonly clock?: Clock;
+  /** Where IDs and keys come from. Default: the system's secure source. */
   readonly randomBytes?: NonNullable<TaskEngineOptions["randomBytes"]>;
   /** How often a silent stream shows life (milliseconds). Default: 15,000. */
   readonly keepAliveMs?: number;

@@ -24,8 +24,9 @@ export interface ListenContext {
   readonly keepAliveMs: number;
 }
 
-/** Why a subscription is refused; thrown. */
+/** Why a subscription is refused: the answer to its request. */
 export interface ListenRefusal {
+  /** Of HTTP. */
   readonly status: number;
   readonly message: WireMessage;
 }

@@ -11,7 +11,7 @@ import * as z from "zod";
 import { type OwnerPolicy, readOwner } from "../caller.ts";
 import { callPipeline } from "./call-pipeline.ts";
 import { callPlainTool } from "./call-plain-tool.ts";
-import { keepTaskResultsFlat } from "./flat-task-results.ts";
+import { keepTaskResultsFlat } from "./keep-task-results-flat.ts";
 import { listResources, listResourceTemplates, readResult } from "./result-resource.ts";
 import type { Caller, Connection, ServeContext } from "./serve-context.ts";
 import { cancelTask, getTask, type TaskMethodParams, updateTask } from "./task-methods.ts";
