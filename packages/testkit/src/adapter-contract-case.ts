@@ -20,24 +20,7 @@ const verbs = [
  * What a case may need: a verb; a trait (`progress`, `idempotent start`); a hook of the test set-up (`journal`, `stall`); or
  * `resume`, a `watch` that gives cursors, which is the one thing that cannot be read off the adapter.
  */
-export type AdapterFeature =
-  | "inspect"
-  | "cancel"
-  | "answer"
-  | "heartbeat"
-  | "find"
-  | "watch"
-  | "receive"
-  | "readOutput"
-  | "forget"
-  | "discover"
-  | "check"
-  | "close"
-  | "progress"
-  | "idempotent start"
-  | "journal"
-  | "stall"
-  | "resume";
+export type AdapterFeature = (typeof verbs)[number] | "progress" | "idempotent start" | "journal" | "stall" | "resume";
 
 export interface ContractCase {
   readonly name: string;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { asExecutionRef, type ExecutionRef, type InspectItem, isEnded } from "@taskbridge/core/adapter";
+import { asExecutionRef, type ExecutionRef, type InspectItem } from "@taskbridge/core/adapter";
 import type { ContractCase } from "./adapter-contract-case.ts";
-import { assertRejects, type Stage, verb } from "./adapter-contract-stage.ts";
+import type { Stage } from "./adapter-contract-stage.ts";
 
 const statusOf = (ref: ExecutionRef): InspectItem => ({ ref, want: "status" });
 
@@ -157,94 +157,3 @@ const inspectBeside = async (stage: Stage, refs: readonly ExecutionRef[], good: 
   );
   return outcomes.slice(1, -1);
 };
-
-export const cancelCases: readonly ContractCase[] = [
-  {
-    name: "stops an execution, asked once or five times at once",
-    needs: ["cancel", "inspect"],
-    run: async (stage) => {
-      for (const times of [1, 5]) {
-        const { ref } = await stage.start("runs-until-cancelled");
-        await stage.seen(ref, "the execution runs", ({ status }) => status === "running");
-        await Promise.all(
-          Array.from({ length: times }, () => verb(stage.adapter.cancel)(ref, "test", stage.context())),
-        );
-        const { status } = await stage.ended(ref);
-        assert.equal(status, "cancelled");
-        await verb(stage.adapter.cancel)(ref, "test", stage.context());
-      }
-    },
-  },
-  {
-    name: "stops an execution at once after its start",
-    needs: ["cancel", "inspect"],
-    run: async (stage) => {
-      const { ref } = await stage.start("runs-until-cancelled");
-      await verb(stage.adapter.cancel)(ref, "test", stage.context());
-      assert.equal((await stage.ended(ref)).status, "cancelled");
-    },
-  },
-  {
-    name: "does no harm to an execution that has ended",
-    needs: ["cancel", "inspect"],
-    run: async (stage) => {
-      for (const kind of ["succeeds", "fails"] as const) {
-        const { ref } = await stage.start(kind);
-        const end = await stage.ended(ref);
-        await verb(stage.adapter.cancel)(ref, "test", stage.context());
-        assert.deepEqual(await stage.ended(ref), end);
-      }
-    },
-  },
-];
-
-/** A verb that does not answer is given up by its signal, within a fraction of the deadline. */
-const promptMs = 2_000;
-
-const settlesPromptly = async (name: string, promise: Promise<unknown>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new assert.AssertionError({ message: `${name} goes on ${promptMs} ms after its signal` })),
-      promptMs,
-    );
-  });
-  await Promise.race([promise.catch(() => {}), late]).finally(() => clearTimeout(timer));
-};
-
-export const abortCases: readonly ContractCase[] = [
-  {
-    name: "rejects a start whose signal has already fired",
-    run: async (stage) => {
-      const request = { key: stage.key(), target: stage.target("succeeds"), input: stage.limits.inputs[0], attempt: 1 };
-      await assertRejects(stage.adapter.start(request, stage.context(AbortSignal.abort())));
-      await stage.assertStarted(0);
-    },
-  },
-  {
-    name: "gives up calls to a silent backend when their signal fires",
-    needs: ["stall"],
-    run: async (stage) => {
-      const { adapter } = stage;
-      const { ref } = await stage.start("succeeds");
-      await verb(stage.underTest.stall)();
-      const abort = new AbortController();
-      const context = stage.context(abort.signal);
-      const target = stage.target("succeeds");
-      const start = adapter.start({ key: stage.key(), target, input: stage.limits.inputs[0], attempt: 1 }, context);
-      const cancel = adapter.cancel?.(ref, "test", context);
-      const find = adapter.find?.({ key: stage.key(), target, firstSentAt: Date.now() }, context);
-      const inspect = adapter.inspect?.([statusOf(ref)], context);
-      const rejecting = [start, cancel, find].filter((call) => call !== undefined);
-      const checks = Promise.all(rejecting.map((call) => assertRejects(call)));
-      setTimeout(() => abort.abort(), stage.limits.pauseMs);
-      await settlesPromptly("a call", Promise.allSettled([...rejecting, inspect]));
-      await checks;
-      const outcomes = await inspect?.catch(() => []);
-      assert.ok(
-        !outcomes?.some((outcome) => "snapshot" in outcome && isEnded(outcome.snapshot.status)),
-        "a silent backend tells nothing",
-      );
-    },
-  },
-];

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { cancelCases } from "./adapter-contract-cancel.ts";
 import { type AdapterFeature, type ContractCase, missingFeatures } from "./adapter-contract-case.ts";
-import { eventCases, outputCases } from "./adapter-contract-events.ts";
-import { abortCases, cancelCases, inspectCases } from "./adapter-contract-inspect.ts";
+import { eventCases } from "./adapter-contract-events.ts";
+import { findCases } from "./adapter-contract-find.ts";
+import { inspectCases } from "./adapter-contract-inspect.ts";
+import { outputCases } from "./adapter-contract-output.ts";
 import { questionCases } from "./adapter-contract-questions.ts";
+import { shapeCases } from "./adapter-contract-shape.ts";
+import { signalCases } from "./adapter-contract-signals.ts";
 import { type AdapterUnderTest, openStage, type Stage } from "./adapter-contract-stage.ts";
-import { findCases, shapeCases, startCases } from "./adapter-contract-start.ts";
+import { startCases } from "./adapter-contract-start.ts";
 
 /** The functions of a test runner: Jest, Vitest and node:test all have them. */
 export interface AdapterTestRunner {
@@ -39,7 +44,7 @@ const groups: readonly (readonly [name: string, cases: readonly ContractCase[]])
   ["find", findCases],
   ["inspect", inspectCases],
   ["cancel", cancelCases],
-  ["signals", abortCases],
+  ["signals", signalCases],
   ["questions", questionCases],
   ["events", eventCases],
   ["output", outputCases],

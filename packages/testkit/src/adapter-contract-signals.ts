@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { isEnded } from "@taskbridge/core/adapter";
+import type { ContractCase } from "./adapter-contract-case.ts";
+import { assertRejects, verb } from "./adapter-contract-stage.ts";
+
+/** A verb that does not answer is given up by its signal, within a fraction of the deadline. */
+const promptMs = 2_000;
+
+const settlesPromptly = async (name: string, promise: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new assert.AssertionError({ message: `${name} goes on ${promptMs} ms after its signal` })),
+      promptMs,
+    );
+  });
+  await Promise.race([promise.catch(() => {}), late]).finally(() => clearTimeout(timer));
+};
+
+export const signalCases: readonly ContractCase[] = [
+  {
+    name: "rejects a start whose signal has already fired",
+    run: async (stage) => {
+      const request = { key: stage.key(), target: stage.target("succeeds"), input: stage.limits.inputs[0], attempt: 1 };
+      await assertRejects(stage.adapter.start(request, stage.context(AbortSignal.abort())));
+      await stage.assertStarted(0);
+    },
+  },
+  {
+    name: "gives up calls to a silent backend when their signal fires",
+    needs: ["stall"],
+    run: async (stage) => {
+      const { adapter } = stage;
+      const { ref } = await stage.start("succeeds");
+      await verb(stage.underTest.stall)();
+      const abort = new AbortController();
+      const context = stage.context(abort.signal);
+      const target = stage.target("succeeds");
+      const start = adapter.start({ key: stage.key(), target, input: stage.limits.inputs[0], attempt: 1 }, context);
+      const cancel = adapter.cancel?.(ref, "test", context);
+      const find = adapter.find?.({ key: stage.key(), target, firstSentAt: Date.now() }, context);
+      const inspect = adapter.inspect?.([{ ref, want: "status" }], context);
+      const rejecting = [start, cancel, find].filter((call) => call !== undefined);
+      const checks = Promise.all(rejecting.map((call) => assertRejects(call)));
+      setTimeout(() => abort.abort(), stage.limits.pauseMs);
+      await settlesPromptly("a call", Promise.allSettled([...rejecting, inspect]));
+      await checks;
+      const outcomes = await inspect?.catch(() => []);
+      assert.ok(
+        !outcomes?.some((outcome) => "snapshot" in outcome && isEnded(outcome.snapshot.status)),
+        "a silent backend tells nothing",
+      );
+    },
+  },
+];
