@@ -58,7 +58,7 @@ export type Effect =
       readonly action: "accept" | "decline" | "cancel";
     })
   | (EffectBase & { readonly kind: "heartbeat"; readonly questionKey: string; readonly everyMs: number })
-  /** Fetches a large output into the payload `output`, then ends the task. */
+  /** Fetches a large output into a payload, then ends the task. */
   | (EffectBase & { readonly kind: "capture"; readonly mediaType: OutputMediaType })
   /** Releases what the backend keeps, then removes the record. */
   | (EffectBase & { readonly kind: "forget" });
@@ -146,8 +146,8 @@ export interface TaskRecord {
     /** When the backend confirmed that it was told. */
     readonly deliveredAt?: number;
   };
-  /** With `succeeded`: what the payload `output` holds. */
-  readonly output?: { readonly mediaType: OutputMediaType; readonly bytes: number };
+  /** With `succeeded`: what the payload `output` holds, or the payload named here. */
+  readonly output?: { readonly mediaType: OutputMediaType; readonly bytes: number; readonly payload?: PayloadName };
   /** With `failed`. */
   readonly failure?: ExecutionFailure;
   /** Since when the backend does not know the execution, unproven. */
@@ -158,5 +158,5 @@ export interface TaskRecord {
   readonly wakeAt: number | null;
 }
 
-/** Names of the payloads beside a record. */
-export type PayloadName = "input" | "output" | `secret:${string}` | `answer:${string}`;
+/** Names of the payloads beside a record. Each attempt to fetch an output writes to one of its own, `output:<attempt>`. */
+export type PayloadName = "input" | "output" | `output:${string}` | `secret:${string}` | `answer:${string}`;

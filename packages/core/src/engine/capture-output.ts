@@ -1,6 +1,6 @@
 import { BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
 import type { TaskId } from "../contract/identity.ts";
-import type { Effect, TaskRecord } from "../contract/task-record.ts";
+import type { Effect, PayloadName, TaskRecord } from "../contract/task-record.ts";
 import { applyTransition } from "./apply-transition.ts";
 import { callAdapter } from "./call-adapter.ts";
 import { backOffMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
@@ -31,11 +31,14 @@ export const captureOutput = async (
     }
     await applyTransition(engine, record.taskId, (current) => {
       if (!current.effects.some((entry) => entry.id === effect.id)) return undefined;
-      return endTask(
+      const output = { mediaType: effect.mediaType, bytes, payload: copyOf(effect.attempts) };
+      const ended = endTask(
         withoutEffect(current, effect.id),
-        { state: "succeeded", output: { mediaType: effect.mediaType, bytes }, slotHeld: false },
+        { state: "succeeded", output, slotHeld: false },
         engine.store.now(),
       );
+      const broken = Array.from({ length: effect.attempts - 1 }, (_, before) => copyOf(before + 1));
+      return { ...ended, dropPayloads: [...ended.dropPayloads, ...broken] };
     });
   } catch (error) {
     if (engine.closing.aborted) return;
@@ -50,6 +53,9 @@ export const captureOutput = async (
   }
 };
 
+/** Where an attempt copies to. A process that was held up writes into no copy but its own. */
+const copyOf = (attempt: number): PayloadName => `output:${attempt}`;
+
 const failCapture = async (
   engine: EngineContext,
   record: TaskRecord,
@@ -57,7 +63,10 @@ const failCapture = async (
   text: string,
 ): Promise<void> => {
   await applyTransition(engine, record.taskId, (current) =>
-    failTask(withoutEffect(current, effect.id), "result_unavailable", text, engine.store.now()),
+    // Otherwise another process has taken over, or has succeeded.
+    current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts)
+      ? failTask(withoutEffect(current, effect.id), "result_unavailable", text, engine.store.now())
+      : undefined,
   );
 };
 
@@ -84,8 +93,8 @@ const copyOutput = async (
       throw new BridgeError("unsupported", "this adapter announces a large output but cannot read it");
     if (chunk.totalBytes > engine.limits.maxResultBytes || offset + chunk.bytes.length > engine.limits.maxResultBytes)
       return undefined;
-    if (!(await isWanted(engine, record.taskId, effect, offset))) return offset;
-    await engine.store.putPayload(record.taskId, "output", offset, chunk.bytes);
+    if (!(await isWanted(engine, record.taskId, effect))) return offset;
+    await engine.store.putPayload(record.taskId, copyOf(effect.attempts), offset, chunk.bytes);
     offset += chunk.bytes.length;
     if (offset >= chunk.totalBytes) return offset;
     if (chunk.bytes.length === 0)
@@ -100,17 +109,6 @@ const copyOutput = async (
   }
 };
 
-/**
- * Whether to go on. Once another process has taken over and finished, nothing is begun anew; but what was begun is
- * written to its end, since the first part has cut off what the other wrote after it.
- */
-const isWanted = async (
-  engine: EngineContext,
-  taskId: TaskId,
-  effect: CaptureEffect,
-  offset: number,
-): Promise<boolean> => {
-  const current = await engine.store.read(taskId);
-  const isFinished = current?.output !== undefined;
-  return current?.effects.some((entry) => entry.id === effect.id) === true || (isFinished && offset > 0);
-};
+/** Whether to go on: not once another process has finished, or the task has ended otherwise. */
+const isWanted = async (engine: EngineContext, taskId: TaskId, effect: CaptureEffect): Promise<boolean> =>
+  (await engine.store.read(taskId))?.effects.some((entry) => entry.id === effect.id) === true;

@@ -23,7 +23,7 @@ export const toView = async (
 ): Promise<TaskView> => {
   const pollIntervalMs = scheduler.intervalOf(record);
   if (record.output === undefined) return { record, pollIntervalMs };
-  const chunk = await engine.store.readPayload(record.taskId, "output", {
+  const chunk = await engine.store.readPayload(record.taskId, record.output.payload ?? "output", {
     offset: 0,
     length: engine.limits.maxInlineResultBytes,
   });
@@ -216,7 +216,7 @@ export const readOutput = async (
     throw new BridgeError("invalid_input", `offset: the result has ${record.output.bytes} bytes, got ${range.offset}`, {
       data: { path: "offset" },
     });
-  const chunk = await engine.store.readPayload(record.taskId, "output", range);
+  const chunk = await engine.store.readPayload(record.taskId, record.output.payload ?? "output", range);
   if (chunk === undefined) throw taskNotFound();
   return { bytes: chunk.bytes, totalBytes: record.output.bytes, mediaType: record.output.mediaType };
 };

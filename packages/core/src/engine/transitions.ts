@@ -1,5 +1,5 @@
 import { type ExecutionFailure, type ExecutionSnapshot, isEnded } from "../contract/execution-snapshot.ts";
-import type { OutputMediaType, PayloadName, TaskRecord, TaskState } from "../contract/task-record.ts";
+import type { PayloadName, TaskRecord, TaskState } from "../contract/task-record.ts";
 import type { Payload } from "../contract/task-store.ts";
 import { isActionable, keepEffects, withEffect } from "./effects.ts";
 import { closeAllQuestions, mergeQuestions, type NewSecret, openQuestions } from "./questions.ts";
@@ -30,7 +30,7 @@ export interface TaskEnd {
   readonly state: "succeeded" | "failed" | "cancelled";
   readonly message?: string;
   readonly failure?: ExecutionFailure;
-  readonly output?: { readonly mediaType: OutputMediaType; readonly bytes: number };
+  readonly output?: NonNullable<TaskRecord["output"]>;
   /** False once the backend is known to have ended. */
   readonly slotHeld: boolean;
 }
