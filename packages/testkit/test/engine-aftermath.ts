@@ -2,6 +2,9 @@ import type { TaskRecord } from "@taskbridge/core";
 import { hasEnded, isStartUnknown } from "./engine-ledger.ts";
 import { hasStopped, isRefOf, type Model } from "./engine-model.ts";
 
+/** The content of every output that is read in ranges: of three chunks. */
+export const streamed = "ten bytes!";
+
 const untilRest = Number.POSITIVE_INFINITY;
 
 /** Backends that were only asked to stop do so. */
@@ -19,6 +22,8 @@ export const phases: readonly [string, (model: Model) => Promise<void>][] = [
       model.backend.fake.events.release();
       for (const { process } of model.servers) process.state = "running";
       await model.world.run(untilRest);
+      // Before they expire.
+      await assertResults(model);
       if (model.servers.length === 0) model.spawn();
       await model.world.advance(120_000, untilRest);
       assertStopped(model);
@@ -37,6 +42,7 @@ export const phases: readonly [string, (model: Model) => Promise<void>][] = [
       if (someTask(model, (record) => !hasEnded(record) || record.slotHeld))
         await model.world.advance(100_000, untilRest);
       assertEnded(model, endedAt);
+      await assertResults(model);
       assertStartedOnce(model);
     },
   ],
@@ -77,7 +83,9 @@ const assertStopped = (model: Model): void => {
     if (!isKnown && !isLost && backend.fake.starts(execution.key) === 1)
       model.accuse(`${execution.id} runs, but its task never knew it: ${JSON.stringify(record)}`);
     const isUnwanted = hasEnded(record) || record.cancel !== undefined || ledger.isRemoved(record.taskId);
-    const isTold = execution.cancels.length > 0 || backend.denied.has("cancel") || cancelIsAbsent(model);
+    // Of two that a restart started, the record holds the ref of one: the other may run on.
+    const isOneOfTwo = record.policy.onUnknownStart === "restart" && backend.fake.starts(execution.key) > 1;
+    const isTold = isOneOfTwo || execution.cancels.length > 0 || backend.denied.has("cancel") || cancelIsAbsent(model);
     if (isKnown && isUnwanted && !isTold)
       model.accuse(`${execution.id} runs on, although its task is ${record.state}: ${JSON.stringify(record)}`);
   }
@@ -125,6 +133,22 @@ const assertEnded = (model: Model, since: number): void => {
   for (const { process, state, taskId } of model.followers)
     if (process.state === "running" && state === "listening" && !isClosing(model, process))
       model.accuse(`a follower of ${taskId} was never told the end (${since})`);
+};
+
+/** Whose task succeeded has the result of its own execution, whole. */
+const assertResults = async (model: Model): Promise<void> => {
+  for (const record of currentTasks(model)) {
+    if (record.output === undefined) continue;
+    const range = { offset: 0, length: 1_000 };
+    const kept = await model.ledger.store.readPayload(record.taskId, record.output.payload ?? "output", range);
+    const text = Buffer.from(kept?.bytes ?? []).toString("utf8");
+    // More than one only where a restart is allowed to start twice.
+    const executions = model.backend.fake.executions.filter(({ key }) => key === record.startKey);
+    const made = executions.map(({ snapshot: { output } }) =>
+      output?.kind === "json" ? JSON.stringify(output.value) : output && streamed,
+    );
+    if (!made.includes(text)) model.accuse(`the result of ${JSON.stringify(record)} is ${text}, not one of ${made}`);
+  }
 };
 
 const isClosing = (model: Model, process: Model["followers"][number]["process"]): boolean =>

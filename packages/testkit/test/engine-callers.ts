@@ -55,6 +55,7 @@ export const useTask = (model: Model, act: TaskAct): void => {
   const access = accessOf(task.owner);
   const see = (view: TaskView): void => {
     if (view.record.taskId !== task.taskId || view.record.owner !== task.owner) model.accuse("another task was shown");
+    if (view.output?.length !== view.record.output?.bytes) model.accuse("a result was shown that is not whole");
     if (JSON.stringify(view).includes("fake-secret")) model.accuse("a secret was shown");
   };
   switch (act.do) {

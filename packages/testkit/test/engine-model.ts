@@ -97,6 +97,8 @@ export const createModel = (scenario: Pick<Scenario, "setup" | "schedule">, part
   let answersGiven = 0;
 
   const isRunning = ({ startKey, ref }: TaskRecord): boolean =>
+    // Of two, which only a restart may start, nobody can say which one is meant.
+    backend.fake.starts(startKey) === 1 &&
     backend.fake.executions.some(
       (execution) =>
         (ref === undefined ? execution.key === startKey : isRefOf(execution, ref)) &&

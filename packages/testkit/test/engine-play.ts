@@ -1,5 +1,5 @@
 import type { FakeExecution } from "../src/adapter.ts";
-import { obeyCancels, phases } from "./engine-aftermath.ts";
+import { obeyCancels, phases, streamed } from "./engine-aftermath.ts";
 import { at, create, list, pick, runningServer, useTask } from "./engine-callers.ts";
 import { type Act, type Command, printScenario, type Scenario } from "./engine-commands.ts";
 import { createModel, hasStopped, type Model, type Parts } from "./engine-model.ts";
@@ -142,7 +142,7 @@ const move = (model: Model, execution: FakeExecution, what: Move): void => {
       execution.succeed({ by: execution.id });
       break;
     case "succeed with stream":
-      execution.succeedWithStream("ten bytes!");
+      execution.succeedWithStream(streamed);
       break;
     case "fail":
       execution.fail("it broke");

@@ -98,6 +98,39 @@ const found: readonly (readonly [string, Scenario])[] = [
       ],
     },
   ],
+  [
+    "a restart is answered while the execution before it is stopped",
+    {
+      setup: { ...setup, start: "findable" },
+      schedule: 1062751836,
+      commands: [
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: "all" },
+        { do: "create and hang up", tool: "restart", steps: 3 },
+        { do: "pause", process: 0, steps: "all" },
+        { do: "advance", ms: 45_000, steps: 0 },
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: "all" },
+        { do: "spawn", steps: 3 },
+      ],
+    },
+  ],
+  [
+    "a process goes on copying a result that another has copied, and dies",
+    {
+      setup,
+      schedule: 0,
+      commands: [
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: "all" },
+        { do: "advance", ms: 1_100, steps: "all" },
+        { do: "move", execution: 0, move: "succeed with stream", steps: "all" },
+        { do: "read", task: 0, steps: "all" },
+        { do: "advance", ms: 1, steps: 4 },
+        { do: "pause", process: 0, steps: "all" },
+        { do: "advance", ms: 11_000, steps: "all" },
+        { do: "resume", process: 0, steps: 1 },
+        { do: "kill and restart", process: 0, steps: "all" },
+      ],
+    },
+  ],
 ];
 
 for (const [name, scenario] of found) it(name, () => play(scenario));
