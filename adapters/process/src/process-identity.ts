@@ -38,7 +38,7 @@ const readHost = async (): Promise<HostIdentity> => {
 let known: Promise<HostIdentity> | undefined;
 
 /** Where this process runs. */
-export const thisHost = (): Promise<HostIdentity> => {
+const thisHost = (): Promise<HostIdentity> => {
   known ??= readHost();
   return known;
 };

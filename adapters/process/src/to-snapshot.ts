@@ -4,7 +4,7 @@ import type { JobEnd, JobState, OpenQuestion } from "./job-folder.ts";
 const toQuestion = ({ key: _, ...question }: OpenQuestion): ExecutionQuestion => question;
 
 /** `text`: the output's file, when it is small enough. */
-export const toOutput = ({ kind, bytes }: NonNullable<JobEnd["output"]>, text: string | undefined): ExecutionOutput => {
+const toOutput = ({ kind, bytes }: NonNullable<JobEnd["output"]>, text: string | undefined): ExecutionOutput => {
   if (text === undefined)
     return { kind: "stream", bytes, mediaType: kind === "json" ? "application/json" : "text/plain" };
   return kind === "json" ? { kind: "json", value: JSON.parse(text) } : { kind: "text", text };
