@@ -16,7 +16,9 @@ export interface TaskView {
   readonly output?: Uint8Array;
 }
 
+/** One call of a tool. */
 export interface CreateTask {
+  /** Its name; `invalid_input` when there is no such tool. */
   readonly tool: string;
   /** The arguments as they came. `invalid_input` with `data.path` when they do not fit the tool's schema. */
   readonly input: unknown;
@@ -31,15 +33,19 @@ export interface CreateTask {
   readonly signal?: AbortSignal;
 }
 
+/** What to wait for, and how long. */
 export interface WaitOptions {
   /** `ended`: until the task has ended. `attention`: also when it asks a question. `changed`: until its revision is not `revision`. */
   readonly until: "ended" | "attention" | "changed";
+  /** With `changed`: the revision that the caller has seen. Default: the present one. */
   readonly revision?: number;
+  /** After so many milliseconds the present state is the answer. */
   readonly timeoutMs: number;
   /** Ends the wait early; the present state is the answer. */
   readonly signal?: AbortSignal;
 }
 
+/** What became of each answer. */
 export interface AnswerReport {
   /** Keys whose answers are on their way to the backend, written down already. */
   readonly accepted: readonly string[];
@@ -49,8 +55,11 @@ export interface AnswerReport {
   readonly ignored: readonly string[];
 }
 
+/** A range of an output. */
 export interface OutputPart {
+  /** Shorter than asked at the end. */
   readonly bytes: Uint8Array;
+  /** Size of the whole output. */
   readonly totalBytes: number;
   readonly mediaType: OutputMediaType;
 }
@@ -58,10 +67,13 @@ export interface OutputPart {
 /** Everything known about a task, for operators. */
 export interface TaskExplanation {
   readonly record: TaskRecord;
+  /** Milliseconds between two looks at present. */
   readonly pollIntervalMs: number;
-  /** By this process, since it started. */
+  /** Epoch milliseconds of the last look by this process, since it started. */
   readonly lastLookedAt?: number;
+  /** What that look failed with, if it did. */
   readonly lastLookError?: string;
+  /** Milliseconds for which the backend is still left alone, because it refused look-ups. 0: it answers. */
   readonly backendPenaltyMs: number;
 }
 
@@ -70,7 +82,9 @@ export interface TaskExplanation {
  * or purged rejects with `not_found` and always the same message; one that has expired says so while that is known.
  */
 export interface TaskEngine {
+  /** By name, every default filled in. */
   readonly tools: ReadonlyMap<string, ResolvedTool>;
+  /** Every default filled in. */
   readonly limits: Limits;
   /** Starts what runs by itself: the outbox, sweeps, subscriptions. Without it the engine only acts when called. */
   open(): Promise<void>;
@@ -125,9 +139,9 @@ export interface TaskEngine {
     access: Access,
     range: { readonly offset: number; readonly length: number },
   ): Promise<OutputPart>;
-  /** Hands a webhook call to an adapter. */
+  /** Hands a webhook call to an adapter. `denied` when its signature is wrong, `unsupported` when the adapter takes none. */
   receive(adapterId: string, request: ReceiveRequest): Promise<void>;
-  /** For operators: no owner is checked. */
+  /** Everything known about a task, for operators: no owner is checked. `not_found` as with the other verbs. */
   explainTask(taskId: unknown): Promise<TaskExplanation>;
   /** Resolves when nothing is being sent or written any more by this process. Adapters and store stay open. */
   close(): Promise<void>;
