@@ -21,7 +21,7 @@ export {
   type WireMessage,
   withTaskIds,
 } from "./listen.ts";
-export { acknowledgement, parseTaskId } from "./parse-params.ts";
+export { acknowledgement, parseTaskId } from "./parse-task-id.ts";
 export { type CallerCapabilities, readCapabilities } from "./read-capabilities.ts";
 export { type CreateTaskResult, toCreateResult } from "./to-create-result.ts";
 export { type DetailedTask, toDetailedTask } from "./to-detailed-task.ts";
