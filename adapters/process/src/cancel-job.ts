@@ -13,12 +13,9 @@ import {
   readRecord,
   syncFolder,
 } from "./job-folder.ts";
-import { signalGroup, stopGroup, waitForEmptyGroup } from "./process-group.ts";
+import { signalGroup, stopGroup, vanishMs, waitForEmptyGroup } from "./process-group.ts";
 import { findProcess, type ProcessIdentity, thisProcess } from "./process-identity.ts";
 import { claimRun } from "./run-claim.ts";
-
-/** How long a killed group may take to vanish. */
-const vanishMs = 2000;
 
 const hasSupervisor = (owner: ProcessIdentity): Promise<boolean> =>
   findProcess(owner).then((found) => found === "alive");

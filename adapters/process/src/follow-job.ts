@@ -8,12 +8,9 @@ import type { JobPipes } from "./job-pipes.ts";
 import { jobRecord } from "./job-record.ts";
 import { jobRequests } from "./job-requests.ts";
 import { jobStreams } from "./job-streams.ts";
-import { waitForEmptyGroup } from "./process-group.ts";
+import { vanishMs, waitForEmptyGroup } from "./process-group.ts";
 import { type ProcessIdentity, readStartTime } from "./process-identity.ts";
 import { toEnd } from "./to-end.ts";
-
-/** How long a killed group may take to vanish. */
-const vanishMs = 2000;
 
 export interface RunningJob {
   readonly folder: string;

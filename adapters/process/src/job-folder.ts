@@ -18,6 +18,9 @@ export const jobFile = {
   inbox: "inbox",
 } as const;
 
+/** Exit code of a supervisor that found the disk full, and ran nothing. */
+export const noRoomCode = 28;
+
 /** What is to be run, written once before anything else. */
 export interface JobSpec {
   readonly version: 1;

@@ -1,4 +1,6 @@
 const pollMs = 20;
+/** How long (milliseconds) a killed group may take to vanish. */
+export const vanishMs = 2000;
 
 /** Signals every process of a group. False: there is none. */
 export const signalGroup = (group: number, signal: NodeJS.Signals | 0): boolean => {

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { BridgeError, type CallContext, isBridgeError, type StartRequest } from "@taskbridge/core/adapter";
 import type { ChangeFeed } from "./change-feed.ts";
 import { type JobStage, readStage } from "./inspect-job.ts";
-import { claimFolder, type JobSpec, jobFile, jobFolder, readRecord } from "./job-folder.ts";
+import { claimFolder, type JobSpec, jobFile, jobFolder, noRoomCode, readRecord } from "./job-folder.ts";
 import type { ParsedOptions } from "./parse-options.ts";
 import type { ProcessTarget } from "./parse-target.ts";
 import { thisProcess } from "./process-identity.ts";
@@ -17,8 +17,6 @@ const inherited = ["PATH", "HOME", "LANG", "TMPDIR"];
 const pollMs = 50;
 const mostLaunches = 3;
 const mostRounds = 3;
-/** Exit code of a supervisor that found the disk full. */
-const noRoom = 28;
 
 /** For tests of what a crash leaves behind: told where this process is, and where a supervisor is to die. */
 export interface StartHooks {
@@ -129,7 +127,7 @@ const notBegun = async (folder: string, { code, problem }: NonNullable<Launch["e
   const returned = claim === undefined ? undefined : await readReturnReason(claim);
   const log = await readFile(join(folder, jobFile.supervisorLog), "utf8").catch(() => "");
   const said = log.trim().split("\n").at(0) || `its supervisor ended with ${code}`;
-  const why = code === noRoom ? "no space left on the disk" : (problem ?? returned ?? said);
+  const why = code === noRoomCode ? "no space left on the disk" : (problem ?? returned ?? said);
   return new BridgeError("unavailable", `nothing was run: ${why} (${folder})`, { operation: "start", notSent: true });
 };
 

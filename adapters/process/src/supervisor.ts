@@ -1,10 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, jobFile } from "./job-folder.ts";
+import { errnoOf, jobFile, noRoomCode } from "./job-folder.ts";
 import { superviseJob } from "./supervise-job.ts";
-
-/** Read by the adapter: the disk is full, and nothing was run. */
-const noRoom = 28;
 
 let wake = (): void => {};
 // SIGCONT as the wake-up call: harmless to a stranger, and it gets a stopped supervisor going.
@@ -50,5 +47,5 @@ try {
   process.exit(0);
 } catch (error) {
   note(error);
-  process.exit(errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT" ? noRoom : 1);
+  process.exit(errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT" ? noRoomCode : 1);
 }
