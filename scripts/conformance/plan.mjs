@@ -140,8 +140,8 @@ export const exceptions = [
   ...[
     "server-initialize:server-session-id-visible-ascii",
     "server-session-lifecycle:server-session-lifecycle-skipped",
-  ].map((both) => {
-    const [scenario = "", check = ""] = both.split(":");
+  ].map((name) => {
+    const [scenario = "", check = ""] = name.split(":");
     return /** @type {const} */ ({
       wire: "2025-11-25",
       scenario,
