@@ -3,6 +3,7 @@ import type { TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { serveDue } from "./serve-due.ts";
+import type { Service } from "./service.ts";
 
 /** Records served side by side. */
 const mostAtOnce = 16;
@@ -12,7 +13,7 @@ const longestPauseMs = 5_000;
 const coolDownMs = 1_000;
 
 /** Serves every record when it is due. Sleeps until the earliest; a write in this process that sets an earlier one wakes it. */
-export const serviceLoop = (engine: EngineContext): { start(): void; stop(): Promise<void> } => {
+export const serviceLoop = (engine: EngineContext): Service => {
   let cancelTimer: () => void = () => {};
   let plannedAt = Number.POSITIVE_INFINITY;
   let turn: Promise<void> | undefined;

@@ -4,6 +4,7 @@ import type { Lease } from "../contract/task-store.ts";
 import type { WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import type { EngineContext } from "./engine-context.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
+import type { Service } from "./service.ts";
 
 /** Records read at once. */
 const pageSize = 200;
@@ -13,10 +14,7 @@ export const sweepIntervalMs = (engine: EngineContext, adapter: WorkflowAdapter)
   Math.min(engine.limits.sweepIntervalMs, (adapter.traits.mustInspectWithinMs ?? Number.POSITIVE_INFINITY) / 3);
 
 /** Looks, in turn, at every execution that holds a slot, so that an end is noticed although nobody asks. */
-export const sweeper = (
-  engine: EngineContext,
-  scheduler: InspectScheduler,
-): { start(): void; stop(): Promise<void> } => {
+export const sweeper = (engine: EngineContext, scheduler: InspectScheduler): Service => {
   const timers = new Map<AdapterId, () => void>();
   const turns = new Set<Promise<void>>();
   const leases = new Map<AdapterId, Lease>();

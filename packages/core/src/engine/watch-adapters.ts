@@ -8,6 +8,7 @@ import { callAdapter } from "./call-adapter.ts";
 import { backOffMs } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { reviseTask } from "./revise-task.ts";
+import type { Service } from "./service.ts";
 import { saveStarted } from "./start-execution.ts";
 import { hasExecutionEnded } from "./transitions.ts";
 
@@ -88,7 +89,7 @@ const isOlder = (record: TaskRecord, update: ExecutionUpdate): boolean => {
 const lastingMs = 60_000;
 
 /** Keeps one subscription per adapter that can push, renewed whenever it ends. */
-export const adapterWatcher = (engine: EngineContext): { start(): void; stop(): Promise<void> } => {
+export const adapterWatcher = (engine: EngineContext): Service => {
   const open = new Map<AdapterId, Subscription>();
   const timers = new Map<AdapterId, () => void>();
   const attempts = new Map<AdapterId, number>();
