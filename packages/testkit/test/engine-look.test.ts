@@ -213,6 +213,16 @@ describe("tasks that nobody reads", () => {
     expect(at.length).toBeGreaterThanOrEqual(20);
   });
 
+  it("are looked at by a process that starts, although the one that was killed still holds the lease", async () => {
+    const world = await open({ adapter: { without: ["watch"] }, limits: { sweepIntervalMs: 3_600_000 } });
+    world.kill();
+    world.backend.of().succeed({});
+    await world.clock.advance(5_000);
+    await world.boot();
+    await world.clock.advance(1_000);
+    expect((await world.record(world.taskId))?.state).toBe("succeeded");
+  });
+
   it("are swept by one process for all, and by another soon after that one died", async () => {
     const world = await open({ adapter: { without: ["watch"], traits: { mustInspectWithinMs: 30_000 } } });
     for (let replica = 0; replica < 3; replica++) await world.boot();

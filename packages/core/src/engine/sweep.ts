@@ -30,19 +30,25 @@ export const sweeper = (engine: EngineContext, scheduler: InspectScheduler): Ser
     return lease;
   };
 
-  const turn = async (adapterId: AdapterId, adapter: WorkflowAdapter): Promise<void> => {
+  /**
+   * One sweep, if this process leads. The first one whoever leads: the leader may be a process that was killed, and what
+   * ended while nobody ran is to be noticed now, not when its lease lapses.
+   */
+  const turn = async (adapterId: AdapterId, adapter: WorkflowAdapter, isFirst: boolean): Promise<void> => {
     const everyMs = sweepIntervalMs(engine, adapter);
     scheduler.prune(engine.store.now() - 10 * everyMs);
     const lease = await lead(adapterId, everyMs);
-    if (lease !== undefined) await sweepOnce(engine, scheduler, adapterId, adapter, lease);
+    if (lease === undefined && !isFirst) return;
+    const mayGoOn = async (): Promise<boolean> => isFirst || (await lease?.renew()) === true;
+    await sweepOnce(engine, scheduler, adapterId, adapter, mayGoOn);
   };
 
-  const plan = (adapterId: AdapterId, adapter: WorkflowAdapter, delayMs: number): void => {
+  const plan = (adapterId: AdapterId, adapter: WorkflowAdapter, delayMs: number, isFirst = false): void => {
     if (isStopped) return;
     timers.set(
       adapterId,
       engine.clock.schedule(delayMs, () => {
-        const sweep = turn(adapterId, adapter)
+        const sweep = turn(adapterId, adapter, isFirst)
           .catch((error: unknown) =>
             engine.audit({ kind: "internal_error", adapterId, message: `the sweep: ${toBridgeError(error).message}` }),
           )
@@ -58,7 +64,7 @@ export const sweeper = (engine: EngineContext, scheduler: InspectScheduler): Ser
   return {
     start: () => {
       for (const [adapterId, adapter] of engine.adapters)
-        if (adapter.inspect !== undefined) plan(adapterId, adapter, 0);
+        if (adapter.inspect !== undefined) plan(adapterId, adapter, 0, true);
     },
     stop: async () => {
       isStopped = true;
@@ -74,7 +80,7 @@ const sweepOnce = async (
   scheduler: InspectScheduler,
   adapterId: AdapterId,
   adapter: WorkflowAdapter,
-  lease: Lease,
+  mayGoOn: () => Promise<boolean>,
 ): Promise<void> => {
   const everyMs = sweepIntervalMs(engine, adapter);
   const want = adapter.traits.questions === "none" ? "status" : "detail";
@@ -89,5 +95,5 @@ const sweepOnce = async (
     );
     await Promise.all(stale.map((record) => scheduler.lookNow(record, want)));
     cursor = page.cursor;
-  } while ((await lease.renew()) && cursor !== undefined && !engine.closing.aborted);
+  } while ((await mayGoOn()) && cursor !== undefined && !engine.closing.aborted);
 };

@@ -62,6 +62,18 @@ const untilTrue = async (what: string, deadlineMs: number, check: () => Promise<
   }
 };
 
+/** Resolves once every record has ended; otherwise tells what the others are about. */
+const untilAllEnded = async (store: TaskStore): Promise<void> => {
+  const isOpen = (record: TaskRecord): boolean => record.slotHeld || record.endedAt === undefined;
+  try {
+    await untilTrue("all records have ended", 90_000, async () => !(await allRecords(store)).some(isOpen));
+  } catch (error) {
+    throw new Error(
+      `${(error as Error).message}: ${JSON.stringify((await allRecords(store)).filter(isOpen), null, 1)}`,
+    );
+  }
+};
+
 /** How a life of the server ends: at a point inside a request that is certain to be met, or at a random moment. */
 const ends = ["after-accept", "SIGKILL", "after-create", "SIGSTOP", "before-start", "after-ref"] as const;
 
@@ -110,9 +122,7 @@ describe("kills while jobs are started", () => {
     await store.close();
     live = await startServer(folder);
     store = await openStore();
-    await untilTrue("all records have ended", 60_000, async () =>
-      (await allRecords(store)).every((record) => !record.slotHeld && record.endedAt !== undefined),
-    );
+    await untilAllEnded(store);
     const records = await allRecords(store);
     const journal = (await readFile(`${folder}/journal`, "utf8"))
       .trim()
