@@ -1,4 +1,7 @@
-// A server whose job makes a large result. `delay` tells how long its event loop was held up at worst since the last asking.
+// A server whose job makes a large result. `delay` tells how long its event loop was held up at worst since the last asking,
+// and how long that of an idle process was meanwhile.
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { processAdapter } from "@taskbridge/adapter-process";
 import { createTaskServer } from "@taskbridge/server";
@@ -9,6 +12,7 @@ const makeText =
   "const line = 'größe 0123456789 abcdefghij\\n'; process.stdout.write(line.repeat(Math.ceil(31e6 / Buffer.byteLength(line))));";
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
+const idle = fork(new URL("./idle-process.mjs", import.meta.url));
 const server = await createTaskServer({
   name: "large",
   store: await sqliteStore({ path: `${FOLDER}/tasks.db` }),
@@ -34,10 +38,12 @@ const server = await createTaskServer({
       name: "delay",
       description: "Tells the longest pause of the event loop.",
       inputSchema: { type: "object" },
-      call: () => {
-        const longestMs = delay.max / 1e6;
+      call: async () => {
+        const serverMs = delay.max / 1e6;
+        idle.send("tell");
+        const [idleMs] = await once(idle, "message");
         delay.reset();
-        return { content: [{ type: "text", text: String(longestMs) }] };
+        return { content: [{ type: "text", text: JSON.stringify({ serverMs, idleMs }) }] };
       },
     },
   ],

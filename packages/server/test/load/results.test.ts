@@ -20,10 +20,17 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const longestDelayMs = async (url: string): Promise<number> => {
+/** The longest hold-ups of an event loop since the last asking, in milliseconds. */
+interface Delays {
+  readonly serverMs: number;
+  /** Of a process that does nothing: what a busy machine does to anybody. */
+  readonly idleMs: number;
+}
+
+const longestDelays = async (url: string): Promise<Delays> => {
   const { result } = await rpcClient(url)("tools/call", { name: "delay" });
   const [first] = result.content as { text: string }[];
-  return Number(first?.text);
+  return JSON.parse(first?.text ?? "") as Delays;
 };
 
 const untilEnded = async (url: string, taskId: string): Promise<Record<string, unknown>> => {
@@ -60,33 +67,36 @@ const readThrough = async (url: string, link: string): Promise<{ bytes: number; 
 /** One job from its start to the last byte read. */
 const makeAndRead = async (
   url: string,
-): Promise<{ bytes: number; reads: number; isWhole: boolean; delayMs: number }> => {
+): Promise<{ bytes: number; reads: number; isWhole: boolean; delays: Delays }> => {
   const { result } = await rpcClient(url)("tools/call", { name: "large" });
   const taskId = String(result.taskId);
-  await longestDelayMs(url);
+  await longestDelays(url);
   const ended = await untilEnded(url, taskId);
   const { content } = ended.result as { content: { type: string; uri?: string }[] };
   const link = content.find(({ type }) => type === "resource_link")?.uri;
   expect(link).toBe(`taskbridge://tasks/${taskId}/result`);
   expect(JSON.stringify(ended).length).toBeLessThan(200_000);
   const read = await readThrough(url, String(link));
-  return { ...read, delayMs: await longestDelayMs(url) };
+  return { ...read, delays: await longestDelays(url) };
 };
 
 describe("a result of 31 MB", () => {
   it("is fetched in ranges through its resource link, and holds up the event loop for less than 100 ms", async () => {
     const url = server?.url ?? "";
     const runs: Awaited<ReturnType<typeof makeAndRead>>[] = [];
-    // Whatever else the machine does also delays the loop, but not three times in a row; what our code does, it does each time.
-    for (let run = 0; run < 3 && !runs.some(({ delayMs }) => delayMs < 100); run++) runs.push(await makeAndRead(url));
+    const isQuick = ({ delays }: { delays: Delays }): boolean => delays.serverMs - delays.idleMs < 100;
+    // What our code does, it does each time; what else the machine does is not the same three times in a row.
+    for (let run = 0; run < 3 && !runs.some(isQuick); run++) runs.push(await makeAndRead(url));
     const [{ bytes, reads } = { bytes: 0, reads: 0 }] = runs;
-    const delays = runs.map(({ delayMs }) => delayMs);
+    const told = runs.map(
+      ({ delays }) => `${delays.serverMs.toFixed(1)} ms (an idle process: ${delays.idleMs.toFixed(1)} ms)`,
+    );
     process.stderr.write(
-      `large result: ${bytes} bytes in ${reads} reads, event loop held up for ${delays.map((ms) => ms.toFixed(1)).join(", ")} ms at worst\n`,
+      `large result: ${bytes} bytes in ${reads} reads, event loop held up at worst for ${told.join(", ")}\n`,
     );
     expect(runs.every(({ isWhole }) => isWhole)).toBe(true);
     expect(bytes).toBeGreaterThanOrEqual(31e6);
-    expect(Math.min(...delays)).toBeLessThan(100);
+    expect(runs.some(isQuick)).toBe(true);
   }, 150_000);
 });
 
