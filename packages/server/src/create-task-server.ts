@@ -45,7 +45,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     serve,
     slots: listenSlots(limits.wire),
     limits: limits.wire,
-    keepAliveMs: options.keepAliveMs ?? 15_000,
+    keepAliveMs: parseKeepAliveMs(options.keepAliveMs),
   };
   const faces = new Set<HttpFace>();
   const listeners = new Set<HttpListener>();
@@ -137,18 +137,33 @@ const createStateCodec = (key: Uint8Array | string = randomBytes(32)): ServeCont
 };
 
 const parseWaitMs = (waitMs = defaultWaitMs): number => {
-  if (Number.isSafeInteger(waitMs) && waitMs >= 0 && waitMs <= maxWaitMs) return waitMs;
-  const path = "server.waitMs";
-  throw new BridgeError("misconfigured", `${path}: 0 to ${maxWaitMs} is needed, got ${waitMs}`, { data: { path } });
+  const isGood = Number.isSafeInteger(waitMs) && waitMs >= 0 && waitMs <= maxWaitMs;
+  requireOption(isGood, "server.waitMs", `0 to ${maxWaitMs} is needed`, waitMs);
+  return waitMs;
 };
 
-const toAddress = (listen: ListenOptions): Parameters<typeof listenHttp>[1] => ({
-  host: listen.host ?? "127.0.0.1",
-  port: listen.port ?? 3000,
-  path: listen.path ?? "/mcp",
-  allowedHosts: listen.allowedHosts ?? [],
-  allowedOrigins: listen.allowedOrigins ?? [],
-});
+const parseKeepAliveMs = (keepAliveMs = 15_000): number => {
+  const isGood = Number.isSafeInteger(keepAliveMs) && keepAliveMs >= 1;
+  requireOption(isGood, "keepAliveMs", "a whole number of at least 1 is needed", keepAliveMs);
+  return keepAliveMs;
+};
+
+const toAddress = (listen: ListenOptions): Parameters<typeof listenHttp>[1] => {
+  const { host = "127.0.0.1", port = 3000, path = "/mcp", allowedHosts = [], allowedOrigins = [] } = listen;
+  requireOption(
+    Number.isInteger(port) && port >= 0 && port <= 65_535,
+    "server.http.port",
+    "0 to 65535 is needed",
+    port,
+  );
+  requireOption(/^\/[^?#]*$/.test(path), "server.http.path", 'a path that begins with "/" is needed', path);
+  return { host, port, path, allowedHosts, allowedOrigins };
+};
+
+const requireOption = (isGood: boolean, path: string, needed: string, got: unknown): void => {
+  if (isGood) return;
+  throw new BridgeError("misconfigured", `${path}: ${needed}, got ${JSON.stringify(got)}`, { data: { path } });
+};
 
 /** Strangers are never put together as one owner. */
 const choosePolicy = ({ auth, owners }: TaskServerOptions, host: string, unsafePublic: boolean): OwnerPolicy => {

@@ -17,6 +17,10 @@ describe("options that cannot work are refused by name", () => {
     [{ waitMs: -1 }, "server.waitMs"],
     [{ limits: { maxBodyBytes: 0 } }, "limits.maxBodyBytes"],
     [{ limits: { maxListenTaskIds: 1.5 } }, "limits.maxListenTaskIds"],
+    [{ limits: { maxReasks: -1 } }, "limits.maxReasks"],
+    [{ limits: { lostAfterMs: Number.NaN } }, "limits.lostAfterMs"],
+    [{ limits: { maxReask: 3 } as TaskServerOptions["limits"] & object }, "limits.maxReask"],
+    [{ keepAliveMs: 0 }, "keepAliveMs"],
     [{ tools: [{ name: "a", adapter: "fake", target: {} }] }, "tools[0].target.run"],
     [{ tools: [{ name: "a b", adapter: "fake", target: { run: "x" } }] }, "tools[0].name"],
     [{ tools: [{ name: "a", adapter: "nope", target: { run: "x" } }] }, "tools[0].adapter"],
@@ -26,6 +30,14 @@ describe("options that cannot work are refused by name", () => {
       code: "misconfigured",
       data: { path: expect.stringContaining(path) },
     });
+  });
+
+  test.each([
+    [{ port: 99_999 }, "server.http.port"],
+    [{ port: 0, path: "mcp" }, "server.http.path"],
+  ])("%j", async (listen, path) => {
+    const { server } = await start({});
+    await expect(server.listen(listen)).rejects.toMatchObject({ code: "misconfigured", data: { path } });
   });
 
   test("an adapter of this host with a store that others share", async () => {

@@ -12,7 +12,7 @@ import { createTask, requireInput, requireTool } from "./create-task.ts";
 import { deleteTask } from "./delete-task.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { inspectScheduler } from "./inspect-scheduler.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
+import { type Limits, resolveLimits } from "./limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { followTask, readFresh, readOutput, toView, waitForTask } from "./read-task.ts";
 import { encryptedBox, plainBox } from "./secret-box.ts";
@@ -72,7 +72,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     random,
     adapters,
     tools: resolveTools(options.tools, adapters),
-    limits: { ...defaultLimits, ...options.limits },
+    limits: resolveLimits(options.limits),
     secrets: options.encryptionKey === undefined ? plainBox : encryptedBox(options.encryptionKey, random),
     hub: taskHub(),
     check,

@@ -1,3 +1,5 @@
+import { BridgeError } from "../contract/bridge-error.ts";
+
 /** What a server allows. Documented in its README; every refusal names the limit it met. */
 export interface Limits {
   /** Tasks whose executions have not ended, for one owner. Default 10. */
@@ -36,4 +38,20 @@ export const defaultLimits: Limits = {
   readWaitMs: 2_000,
   callTimeoutMs: 30_000,
   closeGraceMs: 5_000,
+};
+
+/** Fills in the defaults. Throws `misconfigured` with `data.path` for a limit that is unknown or no limit. */
+export const resolveLimits = (configured: Partial<Limits> = {}): Limits => {
+  for (const [name, value] of Object.entries(configured)) {
+    const path = `limits.${name}`;
+    if (!Object.hasOwn(defaultLimits, name))
+      throw new BridgeError("misconfigured", `${path}: there is no such limit`, { data: { path } });
+    if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
+      throw new BridgeError("misconfigured", `${path}: a whole number of at least 0 is needed, got ${String(value)}`, {
+        data: { path },
+      });
+    }
+  }
+  const given = Object.entries(configured).filter(([, value]) => value !== undefined);
+  return { ...defaultLimits, ...Object.fromEntries(given) };
 };
