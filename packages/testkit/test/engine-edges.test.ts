@@ -35,6 +35,35 @@ describe("a start", () => {
   });
 });
 
+describe("an answer to the start that comes after it was given up", () => {
+  it("is not lost: an execution that nobody wants any more is stopped", async () => {
+    const world = createWorld({ adapter: atMostOnce, limits: { callTimeoutMs: 5_000 } });
+    const deaf = new AbortController().signal;
+    const start = world.backend.connect();
+    const late = {
+      ...start,
+      start: async (...[request, context]: Parameters<typeof start.start>) => {
+        await new Promise<void>((resolve) => void world.clock.schedule(20_000, resolve));
+        return start.start(request, { ...context, signal: deaf });
+      },
+    };
+    const process = await world.boot({ adapters: { fake: late } });
+    const starting = startTask(process);
+    await world.clock.advance(3_000);
+    const { record } = await starting;
+    await world.clock.advance(10_000);
+    expect(await world.record(record.taskId)).toMatchObject({ state: "failed", failure: { code: "start_unknown" } });
+    await world.clock.advance(15_000);
+    expect(world.backend.starts()).toBe(1);
+    expect(world.backend.of().cancels).toHaveLength(1);
+    expect(await world.record(record.taskId)).toMatchObject({
+      state: "failed",
+      ref: world.backend.of().ref,
+      slotHeld: false,
+    });
+  });
+});
+
 describe("news by our key", () => {
   it("that tells only a newer ref has the next look use it", async () => {
     const world = createWorld({ adapter: { evolvingRefs: true, startsAs: "queued" } });

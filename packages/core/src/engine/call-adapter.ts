@@ -32,6 +32,8 @@ export interface AdapterCall<Result> {
   readonly onTimeout: BridgeErrorCode;
   readonly record?: TaskRecord;
   run(adapter: WorkflowAdapter, context: CallContext): Promise<Result>;
+  /** Takes a result that came after all, when the call had been given up. */
+  takeLate?(result: Result): Promise<void>;
 }
 
 /**
@@ -51,8 +53,12 @@ export const callAdapter = async <Result>(engine: EngineContext, call: AdapterCa
   };
   return trace.getTracer("taskbridge").startActiveSpan(`taskbridge.${call.operation}`, { attributes }, async (span) => {
     let giveUp: (error: BridgeError) => void = () => {};
+    let isGivenUp = false;
     const late = new Promise<never>((_resolve, reject) => {
-      giveUp = reject;
+      giveUp = (error) => {
+        isGivenUp = true;
+        reject(error);
+      };
     });
     const cancelTimer = engine.clock.schedule(call.timeoutMs, () => {
       giveUp(
@@ -72,7 +78,15 @@ export const callAdapter = async <Result>(engine: EngineContext, call: AdapterCa
       );
     engine.closing.addEventListener("abort", onClosing, { once: true });
     try {
-      return await Promise.race([call.run(adapter, callContext(engine, call.adapterId, signal)), late]);
+      const running = call.run(adapter, callContext(engine, call.adapterId, signal));
+      running.then(
+        (result) => {
+          if (isGivenUp && call.takeLate !== undefined && !engine.closing.aborted)
+            engine.background(call.takeLate(result));
+        },
+        () => {},
+      );
+      return await Promise.race([running, late]);
     } catch (error) {
       const known = toAdapterError(error, call);
       span.recordException(known);

@@ -53,6 +53,8 @@ export const sendStart = async (
         const target = adapter.parseTarget(fillTemplate(record.target, JSON.parse(input) as JsonObject));
         return adapter.start({ key: record.startKey, target, input, attempt: effect.attempts }, context);
       },
+      // Whatever was concluded meanwhile: it runs.
+      takeLate: (outcome) => saveStarted(engine, record, outcome),
     });
     await saveStarted(engine, record, outcome);
     return undefined;
