@@ -44,16 +44,42 @@ export const parseYaml = (file: string, text: string): ParsedYaml => {
     );
     throw new ConfigError(file, faults);
   }
-  return { value: document.toJS(), locate: (path) => positionAt(offsetOf(document, path)) };
+  return {
+    value: expandAliases(
+      document,
+      (offset, message) => new ConfigError(file, [{ path: [], message, ...positionAt(offset) }]),
+    ),
+    locate: (path) => positionAt(offsetOf(document, path)),
+  };
 };
 
-/** What YAML allows and a configuration cannot be: an alias of nothing, a member name that is not one. */
+/** The library refuses aliases of aliases that multiply (https://en.wikipedia.org/wiki/Billion_laughs_attack). */
+const expandAliases = (document: Document, fault: (offset: number, message: string) => ConfigError): unknown => {
+  try {
+    return document.toJS();
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    let first = 0;
+    visit(document, {
+      Alias: (_key, alias) => {
+        first = startOf(alias);
+        return visit.BREAK;
+      },
+    });
+    throw fault(first, "the aliases of this file stand for too much: write it out");
+  }
+};
+
+/** What YAML allows and a configuration cannot be: an alias of nothing or of itself, a member name that is not one. */
 const findUnusable = (document: Document): { message: string; offset: number }[] => {
   const found: { message: string; offset: number }[] = [];
   visit(document, {
-    Alias: (_key, alias) => {
-      if (alias.resolve(document) === undefined) {
-        found.push({ message: `there is no anchor &${alias.source} before this alias`, offset: alias.range?.[0] ?? 0 });
+    Alias: (_key, alias, ancestors) => {
+      const meant = alias.resolve(document);
+      if (meant === undefined) {
+        found.push({ message: `there is no anchor &${alias.source} before this alias`, offset: startOf(alias) });
+      } else if (ancestors.includes(meant)) {
+        found.push({ message: `this alias is within what &${alias.source} stands for`, offset: startOf(alias) });
       }
     },
     Pair: (_key, pair) => {

@@ -66,6 +66,8 @@ const resolveReference = (reference: string, options: SubstituteOptions): Refere
   if (reference.startsWith("file:")) return readReference(reference.slice("file:".length), options.directory);
   const [, name = "", fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(reference) ?? [];
   if (name === "") return { fault: "not a reference; $${ writes a literal ${" };
+  // It would end at the first }, and the rest be taken for text.
+  if (fallback?.includes("${")) return { fault: "defaults cannot hold ${…}" };
   const text = options.environment[name];
   if (text !== undefined && (text !== "" || fallback === undefined)) return { text, foreign: true };
   if (fallback !== undefined) return { text: fallback, foreign: false };

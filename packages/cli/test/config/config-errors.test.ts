@@ -17,6 +17,8 @@ tools:
     target: { command: [node, hello.mjs] }
 `;
 
+const list = (item: string): string => Array(9).fill(item).join(", ");
+
 /** Name, file, and what is said behind `taskbridge.yaml:`. A string stands for `valid` with that text at its end. */
 const rows: readonly (readonly [name: string, yaml: string, ...messages: string[]])[] = [
   ["empty file", "", "the file is empty".replace(/^/, " ")],
@@ -31,6 +33,16 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
   ["a member twice", `${valid}tools: []\n`, "7:1: map keys must be unique"],
   ["an unknown tag", `${valid}store: !secret x\n`, "7:8: unresolved tag: !secret"],
   ["an alias of nothing", `${valid}store: *nowhere\n`, "7:8: there is no anchor &nowhere before this alias"],
+  [
+    "an alias of what holds it",
+    `${valid}server: &all\n  instructions: *all\n`,
+    "8:17: this alias is within what &all stands for",
+  ],
+  [
+    "aliases that multiply",
+    `${valid}server:\n  a: &a [${list("1")}]\n  b: &b [${list("*a")}]\n  c: &c [${list("*b")}]\n  d: [${list("*c")}]\n`,
+    "9:10: the aliases of this file stand for too much: write it out",
+  ],
   ["a list as member name", `${valid}? [a]\n: 1\n`, "7:3: a member name must be text"],
   [
     "two documents",
@@ -202,6 +214,11 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
     "7: store: ${file:./nowhere}: the file cannot be read (ENOENT)",
   ],
   ["no reference", `${valid}store: \${a-b}\n`, "7: store: ${a-b}: not a reference; $${ writes a literal ${"],
+  [
+    "a reference within a default",
+    `${valid}store: \${TASKBRIDGE_TEST_NOWHERE:-\${HOME}}\n`,
+    "7: store: ${TASKBRIDGE_TEST_NOWHERE:-${HOME}: defaults cannot hold ${…}",
+  ],
   ["an open reference", `${valid}store: \${HOME\n`, "7: store: ${HOME: the closing } is missing"],
 ];
 
