@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-import { toFailure } from "./cli-error.ts";
-import { hideSecrets } from "./hide-secrets.ts";
-import { createProgram } from "./program.ts";
+import { runProgram } from "./run-program.ts";
 
 // A reader that has seen enough (`| head`) is no fault.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -9,12 +7,4 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-try {
-  await createProgram((code) => {
-    process.exitCode = code;
-  }).parseAsync();
-} catch (error) {
-  const { message, exitCode } = toFailure(error);
-  if (message !== "") process.stderr.write(`${hideSecrets(message)}\n`);
-  process.exitCode = exitCode;
-}
+process.exitCode = await runProgram(process.argv.slice(2));
