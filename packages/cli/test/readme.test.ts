@@ -48,11 +48,11 @@ test("it is short, and so are its quick starts", () => {
 test("the quick start in YAML works as written", async () => {
   const commands = block(inYaml, "sh").trimEnd().split("\n").map(toArguments);
   const [call = [], list = [], serve = []] = commands;
-  expect(await bench.run(call)).toMatchObject({ code: 0, stdout: '{\n  "lines": 11\n}\n' });
-  expect((await bench.run(list)).stdout).toMatch(/count_lines +succeeded/);
+  expect(await bench.runSpawned(call)).toMatchObject({ code: 0, stdout: '{\n  "lines": 11\n}\n' });
+  expect((await bench.runSpawned(list)).stdout).toMatch(/count_lines +succeeded/);
 
   expect(serve.slice(0, 2)).toEqual(["serve", "--config"]);
-  const server = bench.start([...serve, "--port", "0"]);
+  const server = bench.spawn([...serve, "--port", "0"]);
   const [, url = ""] = await server.sees(/"url":"(http:\/\/127\.0\.0\.1:\d+\/mcp)"/);
   const called = await bench.run([...call.filter((word) => !/config|^taskbridge/.test(word)), "--url", url, "--json"]);
   expect(documentOf(called)).toMatchObject({ state: "succeeded", result: { lines: 11 } });
@@ -66,7 +66,7 @@ test("the quick start in TypeScript compiles and works", async () => {
   await compile("server.mts");
   // It has no types of its own to strip, so Node runs it as it is. Another port: 3000 may be taken here.
   writeFileSync(join(bench.folder, "server.mjs"), code.replace("port: 3000", "port: 0"));
-  const server = bench.startNode("server.mjs");
+  const server = bench.spawnNode("server.mjs");
   const [, url = ""] = await server.sees(/^Serving (\S+)$/m);
   const called = await bench.run([
     "call",

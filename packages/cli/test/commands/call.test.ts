@@ -14,7 +14,7 @@ const call = (tool: string, ...flags: string[]): string[] => ["call", tool, "--c
 describe("call --config", () => {
   test("prints the result on stdout and the progress on stderr", async () => {
     const outcome = await bench.run(call("echo", "--input", '{"text":"hi"}'));
-    expect(outcome).toMatchObject({ code: 0, stdout: '{\n  "said": "hi"\n}\n' });
+    expect(outcome).toMatchObject({ code: 0, stdout: '{\n  "text": "hi"\n}\n' });
   });
 
   test("--json prints one document", async () => {
@@ -22,7 +22,7 @@ describe("call --config", () => {
     expect(documentOf(outcome)).toMatchObject({
       tool: "echo",
       state: "succeeded",
-      result: { said: "hi" },
+      result: { text: "hi" },
       questions: [],
     });
     expect(outcome.code).toBe(0);
@@ -39,16 +39,15 @@ describe("call --config", () => {
 
   test("reads the arguments from a file and from stdin", async () => {
     writeFileSync(join(bench.folder, "input.json"), '{"text":"from a file"}');
-    const [file, stdin] = await Promise.all([
-      bench.run(call("echo", "--input-file", "input.json", "--json")),
-      bench.run(call("echo", "--input-file", "-", "--json"), { stdin: '{"text":"from stdin"}' }),
-    ]);
-    expect(documentOf(file)["result"]).toEqual({ said: "from a file" });
-    expect(documentOf(stdin)["result"]).toEqual({ said: "from stdin" });
+    const file = await bench.run(call("echo", "--input-file", "input.json", "--json"));
+    const stdin = await bench.runSpawned(call("echo", "--input-file", "-", "--json"), '{"text":"from stdin"}');
+    expect(documentOf(file)["result"]).toEqual({ text: "from a file" });
+    expect(documentOf(stdin)["result"]).toEqual({ text: "from stdin" });
+    expect(stdin.code).toBe(0);
   });
 
   test("a job that fails: exit code 1, the reason on stderr", async () => {
-    const outcome = await bench.run(call("fail"));
+    const outcome = await bench.runSpawned(call("fail"));
     expect(outcome).toMatchObject({ code: 1, stdout: "" });
     expect(outcome.stderr).toContain("failed: exit code 3: the disk is full");
     const json = await bench.run(call("fail", "--json"));
@@ -75,13 +74,12 @@ describe("call --config", () => {
     expect(outcome.stderr).toContain(message);
   });
 
-  test("neither --config nor --url, and both: exit code 2", async () => {
-    const [neither, both] = await Promise.all([
-      bench.run(["call", "echo"]),
-      bench.run(call("echo", "--url", "http://127.0.0.1:1/mcp")),
-    ]);
-    expect(neither).toMatchObject({ code: 2, stderr: "give --config FILE or --url URL\n" });
-    expect(both.code).toBe(2);
+  test("a usage error of the whole program: exit code 2", async () => {
+    expect(await bench.runSpawned(call("ehco"))).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("both --config and --url: exit code 2", async () => {
+    expect((await bench.run(call("echo", "--url", "http://127.0.0.1:1/mcp"))).code).toBe(2);
   });
 
   test("a question is told where there is no terminal, and answered from elsewhere", async () => {
@@ -93,12 +91,12 @@ describe("call --config", () => {
     expect(outcome.stderr).toContain("Delete 14 files?\n  ok: yes or no");
     expect(documentOf(outcome)).toMatchObject({
       state: "succeeded",
-      result: { action: "accept", content: { ok: true } },
+      result: { answer: { action: "accept", content: { ok: true } } },
     });
   });
 
   test("interrupted: exit code 130, the task goes on and can be watched to its end", async () => {
-    const calling = bench.start(call("wait", "--input", '{"file":"interrupted"}'));
+    const calling = bench.spawn(call("wait", "--input", '{"file":"interrupted"}'));
     await calling.sees(/1\/2 half way/);
     calling.kill("SIGINT");
     const outcome = await calling.done;
@@ -131,7 +129,7 @@ describe("call --url", () => {
     ["without tasks", ["--wire", "none"]],
   ])("%s", async (_name, flags) => {
     const outcome = await bench.run(["call", "echo", "--url", url, "--input", '{"text":"hi"}', ...flags]);
-    expect(outcome).toMatchObject({ code: 0, stdout: '{\n  "said": "hi"\n}\n' });
+    expect(outcome).toMatchObject({ code: 0, stdout: '{\n  "text": "hi"\n}\n' });
   });
 
   test("a large result is fetched part by part", async () => {
@@ -154,11 +152,11 @@ describe("call --url", () => {
     const [, taskId = ""] = await calling.sees(/taskbridge tasks answer (\S+) --url/);
     const answer = await bench.run(["tasks", "answer", taskId, "--url", url, "--action", "decline", "--json"]);
     expect(answer.code).toBe(0);
-    expect(documentOf(await calling.done)).toMatchObject({ result: { action: "decline" } });
+    expect(documentOf(await calling.done)).toMatchObject({ result: { answer: { action: "decline" } } });
   });
 
   test("interrupted: the task goes on at the server", async () => {
-    const calling = bench.start(["call", "wait", "--url", url, "--input", '{"file":"elsewhere"}']);
+    const calling = bench.spawn(["call", "wait", "--url", url, "--input", '{"file":"elsewhere"}']);
     await calling.sees(/1\/2 half way/);
     calling.kill("SIGINT");
     const { code, stderr } = await calling.done;
@@ -172,19 +170,21 @@ describe("call --url", () => {
 
   test("a token opens a server that asks for one; a handle is followed to its end", async () => {
     const args = ["call", "echo", "--url", withTokens, "--wire", "none", "--json"];
-    const [without, byFlag, byVariable] = await Promise.all([
+    const [without, byFlag] = await Promise.all([
       bench.run(args),
       bench.run([...args, "--token", "a-very-long-token"]),
-      bench.run(args, { environment: { TASKBRIDGE_TOKEN: "a-very-long-token" } }),
     ]);
+    process.env["TASKBRIDGE_TOKEN"] = "a-very-long-token";
+    const byVariable = await bench.run(args);
+    delete process.env["TASKBRIDGE_TOKEN"];
     expect(without.code).toBe(1);
     expect(without.stderr).toContain("a token is needed, or this one is not accepted");
-    expect(documentOf(byFlag)).toMatchObject({ state: "succeeded", result: { said: null } });
+    expect(documentOf(byFlag)).toMatchObject({ state: "succeeded", result: {} });
     expect(documentOf(byVariable)).toMatchObject({ state: "succeeded" });
   });
 
   test("a server that is not there: exit code 1, no stack", async () => {
-    const outcome = await bench.run(["call", "echo", "--url", "http://127.0.0.1:1/mcp"]);
+    const outcome = await bench.runSpawned(["call", "echo", "--url", "http://127.0.0.1:1/mcp"]);
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toMatch(/^http:\/\/127\.0\.0\.1:1\/mcp: .*\n$/);
   });

@@ -45,7 +45,7 @@ describe("doctor", () => {
     const { code, stdout } = await bench.run(["doctor", "--config", "good.yaml"]);
     expect(stdout).toMatch(/^ok {6}node: v/m);
     expect(stdout).toMatch(/^ok {6}store: can be read and written, survives restarts; 0 tasks under way$/m);
-    expect(stdout).toMatch(/^ok {6}tools\[0\]\.target\.command\[0\]: runs .*node$/m);
+    expect(stdout).toMatch(/^ok {6}tools\[0\]\.target\.command\[0\]: runs .*sh$/m);
     expect(stdout).toMatch(/^ok {6}server\.http\.port: 127\.0\.0\.1:0 is free$/m);
     expect(stdout).not.toMatch(/^(error|warning)/m);
     expect(code).toBe(0);
@@ -57,7 +57,7 @@ describe("doctor", () => {
         "store: sqlite:./tasks.db",
         "store: sqlite:./nowhere/tasks.db\nserver: { http: { port: 0, host: 0.0.0.0 }, auth: { tokens: ./none.json } }",
       )
-      .replace("command: [node", "command: [no-such-program");
+      .replace("command: [sh", "command: [no-such-program");
     writeFileSync(join(bench.folder, "bad.yaml"), text);
     const { code, stdout } = await bench.run(["doctor", "--config", "bad.yaml"]);
     expect(stdout).toMatch(/^error {3}store: .*nowhere/m);

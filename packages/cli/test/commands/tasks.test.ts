@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { createWorkbench, documentOf, type Running, type Workbench } from "../workbench.ts";
+import type { Running } from "../run-here.ts";
+import { createWorkbench, documentOf, type Spawned, type Workbench } from "../workbench.ts";
 
 let bench: Workbench;
 beforeAll(() => {
@@ -11,23 +12,26 @@ afterAll(() => bench.dispose());
 
 const tasks = (...args: string[]): string[] => ["tasks", ...args, "--config", bench.config];
 
-/** Calls a tool through a server and leaves as soon as the task is there. */
-const startTask = async (url: string, tool: string, input: object, until: RegExp): Promise<string> => {
-  const calling = bench.start(["call", tool, "--url", url, "--input", JSON.stringify(input)]);
-  await calling.sees(until);
-  calling.kill("SIGINT");
-  const [, taskId = ""] = /tasks watch (\S+)/.exec((await calling.done).stderr) ?? [];
-  return taskId;
+/** Calls the job that waits, through a server, and resolves as soon as it does. */
+const startWaiting = async (
+  url: string,
+  file: string,
+  start: (args: readonly string[]) => Running = bench.start,
+): Promise<{ taskId: string; calling: Running }> => {
+  const calling = start(["call", "wait", "--url", url, "--input", JSON.stringify({ file })]);
+  await calling.sees(/half way/);
+  const { tasks: listed } = documentOf(await bench.run(tasks("list", "--json"))) as { tasks: { taskId: string }[] };
+  return { taskId: listed[0]?.taskId ?? "", calling };
 };
 
 describe("beside a running server", () => {
-  let server: Running & { readonly url: string };
+  let server: Spawned & { readonly url: string };
   beforeAll(async () => {
     server = await bench.serve();
   });
 
   test("list, show and explain see its tasks", async () => {
-    const taskId = await startTask(server.url, "wait", { file: "seen" }, /half way/);
+    const { taskId } = await startWaiting(server.url, "seen");
     const [list, table, shown, explained] = await Promise.all([
       bench.run(tasks("list", "--json")),
       bench.run(tasks("list")),
@@ -58,17 +62,20 @@ describe("beside a running server", () => {
 
     const answered = await bench.run(tasks("answer", taskId, "--key", key, "--input", '{"ok":false}'));
     expect(answered).toMatchObject({ code: 0, stdout: `answered ${key}\n` });
-    expect(documentOf(await calling.done)["result"]).toEqual({ action: "accept", content: { ok: false } });
+    expect(documentOf(await calling.done)["result"]).toMatchObject({
+      answer: { action: "accept", content: { ok: false } },
+    });
     const late = await bench.run(tasks("answer", taskId, "--action", "decline"));
     expect(late).toMatchObject({ code: 1, stderr: "the task asks nothing\n" });
   });
 
   test("cancel stops the job", async () => {
-    const taskId = await startTask(server.url, "wait", { file: "never" }, /half way/);
+    const { taskId, calling } = await startWaiting(server.url, "never");
     expect((await bench.run(tasks("cancel", taskId))).code).toBe(0);
     const watched = await bench.run(tasks("watch", taskId, "--json"));
     expect(watched.code).toBe(1);
     expect(documentOf(watched)).toMatchObject({ state: "cancelled" });
+    expect(await calling.done).toMatchObject({ code: 1, stdout: "" });
     const again = await bench.run(tasks("cancel", taskId));
     expect(again).toMatchObject({ code: 1, stderr: "the task has ended already: cancelled\n" });
   });
@@ -99,17 +106,17 @@ describe("beside a running server", () => {
 
 describe("without a server", () => {
   test("answer carries the answer out before it ends", async () => {
-    const calling = bench.start(["call", "ask", "--config", bench.config]);
+    const calling = bench.spawn(["call", "ask", "--config", bench.config]);
     const [, taskId = ""] = await calling.sees(/tasks answer (\S+)/);
     calling.kill("SIGKILL");
     await calling.done;
     expect((await bench.run(tasks("answer", taskId, "--action", "decline"))).code).toBe(0);
     const watched = await bench.run(tasks("watch", taskId, "--json"));
-    expect(documentOf(watched)).toMatchObject({ state: "succeeded", result: { action: "decline" } });
+    expect(documentOf(watched)).toMatchObject({ state: "succeeded", result: { answer: { action: "decline" } } });
   });
 
   test("cancel is carried out before it ends", async () => {
-    const calling = bench.start(["call", "wait", "--config", bench.config, "--input", '{"file":"never"}']);
+    const calling = bench.spawn(["call", "wait", "--config", bench.config, "--input", '{"file":"never"}']);
     await calling.sees(/half way/);
     calling.kill("SIGINT");
     const [, taskId = ""] = /tasks watch (\S+)/.exec((await calling.done).stderr) ?? [];
@@ -128,23 +135,19 @@ describe("a server that is killed", () => {
     return String(typeof address === "object" ? address?.port : 0);
   };
 
-  test("the task goes on, the next server knows it, and a client that watched never noticed but for a pause", async () => {
+  test("the task goes on, the next server knows it, and a caller never noticed but for a pause", async () => {
     const port = await freePort();
     const first = await bench.serve(["--port", port]);
-    const taskId = await startTask(first.url, "wait", { file: "after" }, /half way/);
-    const watching = bench.start(["tasks", "watch", taskId, "--url", first.url, "--json"]);
-    await watching.sees(/half way/);
+    const { taskId, calling } = await startWaiting(first.url, "after", bench.spawn);
     first.kill("SIGKILL");
     await first.done;
-    await watching.sees(/trying again/);
+    await calling.sees(/trying again/);
     const alone = documentOf(await bench.run(tasks("show", taskId, "--json")));
     expect(alone).toMatchObject({ taskId, state: "running", progress: { done: 1, total: 2 } });
 
     await bench.serve(["--port", port]);
     bench.release("after");
-    const watched = await watching.done;
-    expect(watched.code).toBe(0);
-    expect(documentOf(watched)).toMatchObject({ taskId, state: "succeeded", result: { waited: true } });
+    expect(await calling.done).toMatchObject({ code: 0, stdout: '{\n  "waited": true\n}\n' });
     const shown = await bench.run(tasks("show", taskId));
     expect(shown.stdout).toMatch(/state +succeeded\n[\s\S]*result +\{\n +"waited": true/);
   });
