@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { CliError, exitCodes } from "./cli-error.ts";
+import { defaultConfigFile } from "./config/choose-config.ts";
 import { version } from "./version.ts";
 
 /** How `call` can speak to a server. */
@@ -35,7 +36,8 @@ Results go to stdout, everything else to stderr.
   taskbridge call word_count --input '{"file":"taskbridge.yaml"}' --config taskbridge.yaml
   taskbridge serve --config taskbridge.yaml`;
 
-const configOption = (): Option => new Option("-c, --config <file>", "the configuration file");
+const configOption = (): Option =>
+  new Option("-c, --config <file>", `the configuration file (default: ${defaultConfigFile} in the current folder)`);
 
 /** Options of commands that work on tasks: on a configuration's own store, or on a server elsewhere. */
 const withSourceOptions = (command: Command): Command =>
@@ -49,7 +51,7 @@ const addServe = (program: Command, exit: (code: number) => void): void => {
   program
     .command("serve")
     .description("serve the pipelines of a configuration over HTTP, or over stdio to one client")
-    .addOption(configOption().makeOptionMandatory())
+    .addOption(configOption())
     .addOption(new Option("--stdio", "speak MCP on stdin and stdout").conflicts(["port", "host"]))
     .option("-p, --port <port>", "listen on this TCP port (default: server.http.port, or 3000)", parsePort)
     .option("--host <address>", "listen on this address (default: server.http.host, or 127.0.0.1)")
@@ -107,7 +109,7 @@ const addTasks = (program: Command, exit: (code: number) => void): void => {
     .command("explain")
     .description("everything known of a task, for operators")
     .addArgument(new Argument("<id>", "the task's ID"))
-    .addOption(configOption().makeOptionMandatory())
+    .addOption(configOption())
     .option("--json", "print one JSON document")
     .action(async (id, flags) => exit(await (await import("./commands/explain.ts")).explainTask(id, flags)));
 };
@@ -116,7 +118,7 @@ const addDoctor = (program: Command, exit: (code: number) => void): void => {
   program
     .command("doctor")
     .description("reach the store and every backend, and say what is wrong")
-    .addOption(configOption().makeOptionMandatory())
+    .addOption(configOption())
     .action(async (flags) => exit(await (await import("./commands/doctor.ts")).doctor(flags)));
 };
 

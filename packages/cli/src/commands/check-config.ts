@@ -1,5 +1,6 @@
 import { memoryStore } from "@taskbridge/core/memory";
 import { exitCodes } from "../cli-error.ts";
+import { chooseConfig } from "../config/choose-config.ts";
 import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { buildEngine } from "../config/open-engine.ts";
@@ -7,8 +8,8 @@ import { checkStoreUrl } from "../config/open-store.ts";
 import { printText } from "../terminal/follow-task.ts";
 
 /** Checks all that can be checked without reaching anything. Throws a ConfigError. */
-export const checkConfig = async (flags: { readonly config: string }): Promise<number> => {
-  const config = openConfig(flags.config);
+export const checkConfig = async (flags: { readonly config?: string }): Promise<number> => {
+  const config = openConfig(chooseConfig(flags.config));
   checkStoreUrl(config);
   const pipelines = await loadPipelines(config);
   const engine = buildEngine(config, pipelines, memoryStore());

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { isBridgeError } from "@taskbridge/core";
 import type { CallContext, CheckFinding, WorkflowAdapter } from "@taskbridge/core/adapter";
 import { exitCodes } from "../cli-error.ts";
+import { chooseConfig } from "../config/choose-config.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { formatPath, parsePath } from "../config/config-path.ts";
@@ -21,7 +22,8 @@ interface Finding {
 const checkTimeoutMs = 20_000;
 
 /** Reaches everything that a configuration needs and prints what was found. Resolves with 1 when something is wrong. */
-export const doctor = async (flags: { readonly config: string }): Promise<number> => {
+export const doctor = async (flags: { readonly config?: string }): Promise<number> => {
+  const file = chooseConfig(flags.config);
   let failed = false;
   const print = ({ level, subject, message }: Finding): void => {
     failed ||= level === "error";
@@ -30,7 +32,7 @@ export const doctor = async (flags: { readonly config: string }): Promise<number
 
   print(checkNode());
   try {
-    const config = openConfig(flags.config);
+    const config = openConfig(file);
     const pipelines = await loadPipelines(config);
     print({ level: "ok", subject: config.file, message: "the configuration can be used" });
     for (const finding of checkWires(config)) print(finding);

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { type AuditKind, isBridgeError } from "@taskbridge/core";
 import { createTaskServer, type TaskServer, tokenFile } from "@taskbridge/server";
 import { CliError, exitCodes } from "../cli-error.ts";
+import { chooseConfig } from "../config/choose-config.ts";
 import type { Config } from "../config/config.ts";
 import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
@@ -11,7 +12,7 @@ import { createLogger } from "../terminal/logger.ts";
 import { version } from "../version.ts";
 
 export interface ServeFlags {
-  readonly config: string;
+  readonly config?: string;
   readonly stdio?: boolean;
   readonly port?: number;
   readonly host?: string;
@@ -19,15 +20,19 @@ export interface ServeFlags {
 
 /** Serves until a signal ends it, or, on stdio, until the client goes. Resolves with the exit code. */
 export const serve = async (flags: ServeFlags): Promise<number> => {
-  const config = openConfig(flags.config);
-  const stopped = stopSignal();
+  const config = openConfig(chooseConfig(flags.config));
+  const { stopped, dispose } = stopSignal();
   const log = createLogger(config.redact);
-  const server = await openServer(config, log);
   try {
-    if (flags.stdio) await serveStdio(server, log, stopped);
-    else await serveHttp(server, config, flags, log, stopped);
+    const server = await openServer(config, log);
+    try {
+      if (flags.stdio) await serveStdio(server, log, stopped);
+      else await serveHttp(server, config, flags, log, stopped);
+    } finally {
+      await server.close();
+    }
   } finally {
-    await server.close();
+    dispose();
   }
   log.info("stopped");
   return exitCodes.completed;
@@ -112,15 +117,17 @@ const toServeError = (config: Config, error: unknown): unknown => {
   return config.rebase(error, /^auth\b/.test(String(error.data?.["path"])) ? ["server"] : []);
 };
 
-/** Resolves with the first signal that asks to stop; the second ends the process at once. */
-const stopSignal = (): Promise<string> =>
-  new Promise((resolve) => {
+/** `stopped` resolves with the first signal that asks to stop; the second ends the process at once. */
+const stopSignal = (): { stopped: Promise<string>; dispose: () => void } => {
+  let onSignal = (_signal: NodeJS.Signals): void => {};
+  const stopped = new Promise<string>((resolve) => {
     let stopping = false;
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.on(signal, () => {
-        if (stopping) process.exit(exitCodes.interrupted);
-        stopping = true;
-        resolve(signal);
-      });
-    }
+    onSignal = (signal) => {
+      if (stopping) process.exit(exitCodes.interrupted);
+      stopping = true;
+      resolve(signal);
+    };
   });
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  return { stopped, dispose: () => void process.off("SIGINT", onSignal).off("SIGTERM", onSignal) };
+};

@@ -1,7 +1,8 @@
 import { usageError } from "../cli-error.ts";
+import { chooseConfig } from "../config/choose-config.ts";
 import type { TaskSource } from "../task-source.ts";
 
-/** Where the tasks of a command are: exactly one of `config` and `url`. */
+/** Where the tasks of a command are: one of `config` and `url`, or else the configuration of the current folder. */
 export interface SourceFlags {
   readonly config?: string;
   readonly url?: string;
@@ -13,16 +14,16 @@ export interface SourceFlags {
 export const openSource = async (flags: SourceFlags, background = false): Promise<TaskSource> => {
   const { config, url } = flags;
   if (config !== undefined && url !== undefined) throw usageError("give either --config or --url, not both");
-  if (config !== undefined) {
+  if (url === undefined) {
     if (flags.wire !== undefined && flags.wire !== "auto") throw usageError("--wire is about a server: it needs --url");
     if (flags.token !== undefined) throw usageError("--token is for a server: it needs --url");
+    const file = chooseConfig(config, "--config FILE or --url URL");
     const [{ openConfig }, { engineSource }] = await Promise.all([
       import("../config/open-config.ts"),
       import("../engine-source.ts"),
     ]);
-    return engineSource(openConfig(config), { background });
+    return engineSource(openConfig(file), { background });
   }
-  if (url === undefined) throw usageError("give --config FILE or --url URL");
   const { connectTaskClient } = await import("../task-client.ts");
   const token = flags.token ?? process.env["TASKBRIDGE_TOKEN"];
   return connectTaskClient({
