@@ -4,17 +4,16 @@ import type { ExecutionRef } from "../contract/identity.ts";
 import type { JsonObject } from "../contract/json-value.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import type { StartPromise } from "../contract/workflow-adapter.ts";
-import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { backOffMs, callMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { failUnknownStart, failUnstarted } from "./fail-start.ts";
+import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { readInput } from "./payloads.ts";
 import { reviseTask } from "./revise-task.ts";
 import { delayStart, type StartEffect, type StartResult, saveStarted, sendStart } from "./start-execution.ts";
-import { endTask } from "./transitions.ts";
+import { endTask, unchanged } from "./transitions.ts";
 
 /**
  * Carries out a start that was not settled by its first send: sends it again, or, when an earlier send may have arrived,
@@ -34,7 +33,7 @@ export const resumeStart = async (
   if (adapter === undefined) return waitForAdapter(engine, record, effect);
   const unwanted = isEnded(record.state) || record.cancel !== undefined;
   if (!mayHaveArrived)
-    return unwanted ? dropStart(engine, record) : sendAgain(engine, record, effect, adapter.traits.start);
+    return unwanted ? dropStart(engine, record, effect) : sendAgain(engine, record, effect, adapter.traits.start);
   if (effect.attempts > maxEffectAttempts) return giveUpOrRestart(engine, record, effect);
   if (
     adapter.find !== undefined &&
@@ -54,13 +53,13 @@ const waitForAdapter = async (engine: EngineContext, record: TaskRecord, effect:
   const now = engine.store.now();
   if (now < record.start.deadlineAt) {
     const later = Math.min(now + backOffMs(effect.attempts, 1), record.start.deadlineAt);
-    await reviseTask(engine, record.taskId, (current) => ({
-      record: withEffectDelayed(current, effect.id, later, why),
-    }));
+    await concludeStart(engine, record, effect, (current) =>
+      unchanged(withEffectDelayed(current, effect.id, later, why)),
+    );
     return undefined;
   }
   const reason = record.start.firstSentAt === undefined ? "start_deadline" : "start_unknown";
-  await applyTransition(engine, record.taskId, (current) =>
+  await concludeStart(engine, record, effect, (current) =>
     failUnstarted(withoutEffect(current, effect.id), reason, why, now),
   );
   return undefined;
@@ -96,8 +95,8 @@ const isTooLate = (engine: EngineContext, record: TaskRecord, promise: StartProm
 };
 
 /** Nothing was ever sent and nothing is wanted any more. */
-const dropStart = async (engine: EngineContext, record: TaskRecord): Promise<undefined> => {
-  await applyTransition(engine, record.taskId, (current) => {
+const dropStart = async (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<undefined> => {
+  await concludeStart(engine, record, effect, (current) => {
     const now = engine.store.now();
     const message = current.cancel?.reason ?? "cancelled before it started";
     return isEnded(current.state)
@@ -141,7 +140,7 @@ const lookForStart = async (
     if (unwanted || engine.store.now() + waitMs <= record.start.deadlineAt)
       await delayStart(engine, record, effect, waitMs, known, false);
     else
-      await applyTransition(engine, record.taskId, (current) =>
+      await concludeStart(engine, record, effect, (current) =>
         failUnknownStart(engine, current, effect, known.message, waitMs),
       );
     return undefined;
@@ -157,12 +156,12 @@ const lookForStart = async (
   const now = engine.store.now();
   if (now < settledAt) {
     const waitMs = Math.min(settledAt - now, backOffMs(effect.attempts, 0.5));
-    await reviseTask(engine, record.taskId, (current) => ({
-      record: withEffectDelayed(current, effect.id, engine.store.now() + waitMs, "not found yet"),
-    }));
+    await concludeStart(engine, record, effect, (current) =>
+      unchanged(withEffectDelayed(current, effect.id, engine.store.now() + waitMs, "not found yet")),
+    );
     return undefined;
   }
-  if (unwanted) return dropStart(engine, record);
+  if (unwanted) return dropStart(engine, record, effect);
   return giveUpOrRestart(engine, record, effect);
 };
 
@@ -184,11 +183,11 @@ const giveUpOrRestart = async (
     return sendAgain(engine, record, effect, promise);
   }
   const text = "start outcome unknown: the backend may or may not have started this";
-  await applyTransition(engine, record.taskId, (current) => {
+  await concludeStart(engine, record, effect, (current) => {
     const dropped = withoutEffect(current, effect.id);
     return current.execution === undefined || isEnded(current.state)
       ? failUnstarted(dropped, "start_unknown", text, engine.store.now())
-      : { record: dropped, payloads: [], dropPayloads: [], secrets: [] };
+      : unchanged(dropped);
   });
   return undefined;
 };

@@ -9,11 +9,10 @@ import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { backOffMs, callMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { failUnknownStart, failUnstarted } from "./fail-start.ts";
+import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { readInput } from "./payloads.ts";
-import { reviseTask } from "./revise-task.ts";
-import { applySnapshot, hasExecutionEnded, type Transition } from "./transitions.ts";
+import { applySnapshot, hasExecutionEnded, type Transition, unchanged } from "./transitions.ts";
 
 export type StartEffect = Extract<Effect, { kind: "start" }>;
 
@@ -131,8 +130,7 @@ const takeStartError = async (
   // A backend that refuses for its rate has not accepted.
   const certain = error.notSent || error.code === "throttled";
   if (retryability[error.code] === "never") {
-    await forgetSend(engine, record, effect);
-    return { refused: error };
+    return (await forgetSend(engine, record, effect)) ? { refused: error } : undefined;
   }
   if (certain || promise.kind === "idempotent") return retryStart(engine, record, effect, error, certain);
   engine.audit({
@@ -167,7 +165,7 @@ const retryStart = async (
     await delayStart(engine, record, effect, waitMs, error, certain);
     return undefined;
   }
-  await applyTransition(engine, record.taskId, (current) => {
+  await concludeStart(engine, record, effect, (current) => {
     const settled = certain ? withoutSend(current, record) : current;
     const why = `the backend did not accept the start in time: ${error.message}`;
     return settled.start.firstSentAt === undefined
@@ -185,10 +183,10 @@ export const delayStart = (
   waitMs: number,
   error: BridgeError,
   notArrived: boolean,
-): Promise<unknown> =>
-  reviseTask(engine, record.taskId, (current) => {
+): Promise<boolean> =>
+  concludeStart(engine, record, effect, (current) => {
     const delayed = withEffectDelayed(current, effect.id, engine.store.now() + waitMs, error.message);
-    return { record: notArrived ? withoutSend(delayed, record) : delayed };
+    return unchanged(notArrived ? withoutSend(delayed, record) : delayed);
   });
 
 /** Takes back the note that a send may have arrived, when it certainly has not and was the only one. `sent`: as it was sent. */
@@ -198,11 +196,8 @@ const withoutSend = (record: TaskRecord, sent: TaskRecord): TaskRecord => {
   return { ...record, start: { deadlineAt: record.start.deadlineAt } };
 };
 
-const forgetSend = (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<unknown> =>
-  reviseTask(engine, record.taskId, (current) => ({
-    record: withEffectDelayed(
-      withoutSend(current, record),
-      effect.id,
-      engine.store.now() + engine.limits.callTimeoutMs,
-    ),
-  }));
+const forgetSend = (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<boolean> =>
+  concludeStart(engine, record, effect, (current) => {
+    const later = engine.store.now() + engine.limits.callTimeoutMs;
+    return unchanged(withEffectDelayed(withoutSend(current, record), effect.id, later));
+  });

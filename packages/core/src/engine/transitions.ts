@@ -96,7 +96,8 @@ export const failTask = (
 export const hasExecutionEnded = (record: TaskRecord): boolean =>
   record.execution !== undefined && isEnded(record.execution.status);
 
-const unchanged = (record: TaskRecord): Transition => ({ record, payloads: [], dropPayloads: [], secrets: [] });
+/** The record as it is, with nothing beside it. */
+export const unchanged = (record: TaskRecord): Transition => ({ record, payloads: [], dropPayloads: [], secrets: [] });
 
 /** What a look at the backend, or news from it, makes of a record. The same record when it makes no difference. */
 export const applySnapshot = (
