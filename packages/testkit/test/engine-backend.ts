@@ -16,6 +16,9 @@ export interface Setup {
   readonly hidesDetail: boolean;
 }
 
+/** How long the engines wait for one call. */
+export const callTimeoutMs = 5_000;
+
 /** How one call goes wrong. Those that are slow take 3 seconds, and those that are too slow longer than the engine waits. */
 export const faults = [
   "lost after acceptance",
@@ -94,28 +97,28 @@ export const createTestBackend = (setup: Setup, world: World): Backend => {
   const vanished = new Set<FakeExecution>();
   const gone = new Set<FakeExecution>();
   const strays = new Set<FakeExecution>();
+  const isBrief = setup.start === "idempotent for a while";
   const denied = new Set<FakeVerb>();
 
   const call: Call = (process, verb, context, act) => {
+    const sentAt = world.now();
+    const arrive = async (used: CallContext) => {
+      const before = fake.executions.length;
+      const result = await act(used);
+      if (verb === "start" && world.now() - sentAt > callTimeoutMs)
+        for (const execution of fake.executions.slice(before)) strays.add(execution);
+      return result;
+    };
+    const whole = (): ReturnType<typeof act> => {
+      const fault = queues.get(verb)?.shift();
+      if (fault === undefined) return arrive(context);
+      // What was sent may arrive although nobody waits for it any more, unless the backend's promise leaves no time for that.
+      const isLate = fault === "too slow to arrive" && !isBrief;
+      const used = isLate ? { ...context, signal: new AbortController().signal } : context;
+      return goWrong(world, process, verb, fault, context.signal, () => arrive(used));
+    };
     // A process paused between its last look at the time and its send breaks this promise, and nothing can be done about it.
-    const isSent = setup.start === "idempotent for a while" && verb === "start";
-    return world.pass(
-      process,
-      async () => {
-        const fault = queues.get(verb)?.shift();
-        // What was sent may arrive although nobody waits for it any more, unless the backend's promise leaves no time for that.
-        const late =
-          setup.start === "idempotent for a while" ? context : { ...context, signal: new AbortController().signal };
-        if (fault === undefined) return act(context);
-        return goWrong(world, process, verb, fault, context.signal, async () => {
-          const before = fake.executions.length;
-          const result = await act(fault === "too slow to arrive" ? late : context);
-          if (context.signal.aborted) for (const execution of fake.executions.slice(before)) strays.add(execution);
-          return result;
-        });
-      },
-      isSent,
-    );
+    return world.pass(process, whole, isBrief && verb === "start");
   };
 
   return {

@@ -8,7 +8,7 @@ import {
 import type { AnswerRequest, WorkflowAdapter } from "@taskbridge/core/adapter";
 import { asOwnerId } from "@taskbridge/core/store";
 import type { FakeExecution } from "../src/adapter.ts";
-import { type Backend, createTestBackend } from "./engine-backend.ts";
+import { type Backend, callTimeoutMs, createTestBackend } from "./engine-backend.ts";
 import type { Scenario } from "./engine-commands.ts";
 import { createLedger, type Ledger } from "./engine-ledger.ts";
 import { createWorld, type Process, type World } from "./engine-world.ts";
@@ -26,7 +26,7 @@ const limits = {
   lostAfterMs: 60_000,
   sweepIntervalMs: 20_000,
   readWaitMs: 1_000,
-  callTimeoutMs: 5_000,
+  callTimeoutMs,
   closeGraceMs: 2_000,
 };
 const policy = { retentionMs: 40_000, startDeadlineMs: 60_000, pollIntervalMs: 1_000 };

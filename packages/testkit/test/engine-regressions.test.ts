@@ -131,6 +131,22 @@ const found: readonly (readonly [string, Scenario])[] = [
       ],
     },
   ],
+  [
+    "a start runs out of time in one process after another has settled it",
+    {
+      setup,
+      schedule: 0,
+      commands: [
+        { do: "fault", verb: "start", fault: "hangs before acceptance", steps: "all" },
+        { do: "create", tool: "plain", owner: "ann", input: 0, steps: 3 },
+        { do: "pause", process: 0, steps: "all" },
+        { do: "advance", ms: 3_100, steps: 0 },
+        { do: "advance", ms: 45_000, steps: "all" },
+        { do: "advance", ms: 11_000, steps: 0 },
+        { do: "advance", ms: 500, steps: "all" },
+      ],
+    },
+  ],
 ];
 
 for (const [name, scenario] of found) it(name, () => play(scenario));
