@@ -4,6 +4,7 @@ export {
   isBridgeError,
   retryability,
   toBridgeError,
+  toPublicMessage,
 } from "./contract/bridge-error.ts";
 export { type Clock, systemClock } from "./contract/clock.ts";
 export type { ExecutionProgress, ExecutionStatus } from "./contract/execution-snapshot.ts";

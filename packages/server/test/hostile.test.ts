@@ -105,6 +105,7 @@ describe("[H-1] Host and Origin", () => {
       ["Host: 127.0.0.1.evil.example.com"],
       ["Host: evil.example.com:80@127.0.0.1"],
       ["Host:"],
+      ["Host: localhost:99999"],
       [`Host: ${host}`, "Origin: https://evil.example.com"],
       [`Host: ${host}`, "Origin: null"],
       [`Host: ${host}`, "Origin: http://localhost.evil.example.com"],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { asExecutionRef } from "@taskbridge/core/adapter";
+import { asExecutionRef, BridgeError, type JsonObject } from "@taskbridge/core/adapter";
+import type { TaskStore } from "@taskbridge/core/store";
 import { createWorld, mine, startTask } from "./engine-harness.ts";
 
 const atMostOnce = { traits: { start: { kind: "at-most-once" } } } as const;
@@ -90,5 +91,67 @@ describe("a question whose schema is unusable", () => {
     await process.engine.answerTask(record.taskId, mine, { [key]: { action: "accept", content: { any: "thing" } } });
     await world.clock.settle();
     expect(world.backend.of().answers).toMatchObject([{ action: "accept", content: { any: "thing" } }]);
+  });
+});
+
+describe("a result that the store cannot keep", () => {
+  const full = (isFull: () => boolean) => ({
+    wrapStore: (store: TaskStore): TaskStore => ({
+      ...store,
+      putPayload: async (taskId, name, offset, bytes) => {
+        if (isFull() && offset > 0) {
+          throw new BridgeError("unavailable", "/srv/tasks.db cannot grow", { operation: "putPayload" });
+        }
+        return store.putPayload(taskId, name, offset, bytes);
+      },
+    }),
+    adapter: { outputChunkBytes: 100 },
+  });
+
+  it("is told, without the file's name, holds nothing meanwhile, and is kept once there is room", async () => {
+    let isFull = true;
+    const world = createWorld(full(() => isFull));
+    const process = await world.boot();
+    const { record } = await startTask(process);
+    world.backend.of().succeedWithStream("x".repeat(250));
+    await world.clock.advance(60_000);
+    const waiting = await world.record(record.taskId);
+    expect(waiting).toMatchObject({
+      state: "running",
+      message: "it has succeeded, but its result is not kept yet: tasks cannot be stored at present; try again later",
+    });
+    for (let attempt = 1; attempt < 20; attempt++) {
+      const copy = await world.store.readPayload(record.taskId, `output:${attempt}`, { offset: 0, length: 1 });
+      expect(copy).toBeUndefined();
+    }
+    isFull = false;
+    await world.clock.advance(600_000);
+    expect(await world.record(record.taskId)).toMatchObject({ state: "succeeded", output: { bytes: 250 } });
+  });
+
+  it("fails the task in the end, and does not keep its owner waiting for ever", async () => {
+    const world = createWorld(full(() => true));
+    const process = await world.boot();
+    const { record } = await startTask(process);
+    world.backend.of().succeedWithStream("x".repeat(250));
+    await world.clock.advance(3 * 3_600_000);
+    expect(await world.record(record.taskId)).toMatchObject({
+      state: "failed",
+      failure: { kind: "protocol", code: "result_unavailable", reason: expect.not.stringContaining("/srv") },
+    });
+  });
+});
+
+describe("arguments nested too deeply to be written", () => {
+  it("are the caller's fault, and start nothing", async () => {
+    const world = createWorld();
+    const process = await world.boot();
+    let deep: JsonObject = {};
+    for (let level = 0; level < 200_000; level++) deep = { deep };
+    await expect(startTask(process, deep)).rejects.toMatchObject({
+      code: "invalid_input",
+      data: { path: "arguments" },
+    });
+    expect(world.backend.starts()).toBe(0);
   });
 });

@@ -79,6 +79,18 @@ export class BridgeError extends Error {
 export const isBridgeError = (value: unknown): value is BridgeError =>
   typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[mark] === true;
 
+const inward: ReadonlySet<BridgeErrorCode> = new Set(["unavailable", "misconfigured", "bad_response", "internal"]);
+
+/**
+ * What a caller may be told of an error. A failing store names its file or its server, which is the operator's business;
+ * an adapter's errors are about the caller's own execution.
+ */
+export const toPublicMessage = (error: BridgeError): string => {
+  if (error.code === "internal") return "Internal error";
+  const isOfStore = error.adapterId === undefined && error.operation !== undefined;
+  return isOfStore && inward.has(error.code) ? "tasks cannot be stored at present; try again later" : error.message;
+};
+
 /** The value itself when it is a BridgeError, else one with code `internal` that has it as its cause. */
 export const toBridgeError = (value: unknown, details: BridgeErrorDetails = {}): BridgeError => {
   if (isBridgeError(value)) return value;

@@ -1,17 +1,20 @@
-import { BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
+import { BridgeError, retryability, toBridgeError, toPublicMessage } from "../contract/bridge-error.ts";
 import type { TaskId } from "../contract/identity.ts";
 import type { Effect, PayloadName, TaskRecord } from "../contract/task-record.ts";
 import { applyTransition } from "./apply-transition.ts";
 import { callAdapter } from "./call-adapter.ts";
-import { backOffMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
+import { backOffMs, claimMs, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { reviseTask } from "./revise-task.ts";
-import { endTask, failTask } from "./transitions.ts";
+import { endTask, failTask, type Transition } from "./transitions.ts";
 
 type CaptureEffect = Extract<Effect, { kind: "capture" }>;
 
 /** Bytes fetched and stored at once: small enough that no single step holds up the event loop. */
 const chunkBytes = 262_144;
+
+/** After about an hour of back-off a result that cannot be kept is given up: nobody waits for it for ever. */
+const maxCaptureAttempts = 20;
 
 /** Copies an output too large for a snapshot from the backend into the store, then ends the task. */
 export const captureOutput = async (
@@ -43,14 +46,28 @@ export const captureOutput = async (
   } catch (error) {
     if (engine.closing.aborted) return;
     const known = toBridgeError(error);
-    if (retryability[known.code] === "never" || effect.attempts >= maxEffectAttempts) {
-      return await failCapture(engine, record, effect, `the result could not be fetched: ${known.message}`);
+    if (retryability[known.code] === "never" || effect.attempts >= maxCaptureAttempts) {
+      return await failCapture(engine, record, effect, `the result could not be fetched: ${toPublicMessage(known)}`);
     }
-    const waitMs = backOffMs(effect.attempts, 0.5, known.retryAfterMs);
-    await reviseTask(engine, record.taskId, (current) => ({
-      record: withEffectDelayed(current, effect.id, engine.store.now() + waitMs, known.message),
-    }));
+    await retryCapture(engine, record, effect, known);
   }
+};
+
+/** Frees what this attempt has copied, says why the result is not there yet, and lets another attempt come later. */
+const retryCapture = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: CaptureEffect,
+  error: BridgeError,
+): Promise<void> => {
+  const waitMs = backOffMs(effect.attempts, 0.5, error.retryAfterMs);
+  await reviseTask(engine, record.taskId, (current) => {
+    if (!current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts)) return undefined;
+    const now = engine.store.now();
+    const delayed = withEffectDelayed(current, effect.id, now + waitMs, error.message);
+    const message = `it has succeeded, but its result is not kept yet: ${toPublicMessage(error)}`;
+    return { record: { ...delayed, message, updatedAt: now }, dropPayloads: [copyOf(effect.attempts)] };
+  });
 };
 
 /** Where an attempt copies to. A process that was held up writes into no copy but its own. */
@@ -65,10 +82,18 @@ const failCapture = async (
   await applyTransition(engine, record.taskId, (current) =>
     // Otherwise another process has taken over, or has succeeded.
     current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts)
-      ? failTask(withoutEffect(current, effect.id), "result_unavailable", text, engine.store.now())
+      ? withoutCopies(
+          failTask(withoutEffect(current, effect.id), "result_unavailable", text, engine.store.now()),
+          effect,
+        )
       : undefined,
   );
 };
+
+const withoutCopies = (failed: Transition, effect: CaptureEffect): Transition => ({
+  ...failed,
+  dropPayloads: [...failed.dropPayloads, ...Array.from({ length: effect.attempts }, (_, before) => copyOf(before + 1))],
+});
 
 /** The number of bytes copied; undefined when there are more than are allowed. */
 const copyOutput = async (

@@ -25,7 +25,7 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
   const tool = requireTool(engine, request.tool);
   const input = requireInput(engine, tool, request.input);
   const adapter = requireAdapter(engine, tool.adapter);
-  const bytes = Buffer.from(JSON.stringify(input), "utf8");
+  const bytes = toBytes(input);
   requireSize(bytes.length, engine.limits.maxInputBytes, "this server");
   if (adapter.traits.maxPayloadBytes !== null)
     requireSize(bytes.length, adapter.traits.maxPayloadBytes, `the backend of ${tool.name}`);
@@ -43,6 +43,17 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
   if (folded === undefined) return createTask(engine, request);
   engine.audit({ kind: "task_folded", ...aboutTask(folded) });
   return folded;
+};
+
+/** The exact JSON text that is kept and sent. What is nested so deeply that it cannot be written is no argument. */
+const toBytes = (input: JsonObject): Buffer => {
+  try {
+    return Buffer.from(JSON.stringify(input), "utf8");
+  } catch (error) {
+    throw new BridgeError("invalid_input", `arguments: they cannot be written as JSON: ${(error as Error).message}`, {
+      data: { path: "arguments" },
+    });
+  }
 };
 
 /** The tool of this name; `invalid_input` when there is none. */

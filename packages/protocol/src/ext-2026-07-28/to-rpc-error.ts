@@ -1,4 +1,4 @@
-import type { BridgeError, BridgeErrorCode } from "@taskbridge/core";
+import { type BridgeError, type BridgeErrorCode, toPublicMessage } from "@taskbridge/core";
 
 export interface RpcError {
   readonly code: number;
@@ -42,7 +42,7 @@ export const toRpcError = (error: BridgeError): RpcError => {
   };
   return {
     code: codes[error.code],
-    message: error.code === "internal" ? "Internal error" : error.message,
+    message: toPublicMessage(error),
     ...(Object.keys(data).length === 0 ? {} : { data }),
   };
 };

@@ -34,7 +34,8 @@ export const listenHttp = async (
   const guard = createRequestGuard(address);
   const serve = toNodeHandler(face, {
     maxRequestBodySize: maxBodyBytes,
-    onerror: (error) => log.error({ err: error }, "a request could not be answered"),
+    // A caller that breaks off, or sends what is no request, is not this server's trouble.
+    onerror: (error) => log.debug({ err: error }, "a request was broken off"),
   });
   const responses = new Set<ServerResponse>();
   let isDraining = false;

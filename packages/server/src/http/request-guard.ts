@@ -29,6 +29,7 @@ export const createRequestGuard = ({ host, allowedHosts, allowedOrigins }: Reque
   );
   const originHosts = new Set([...local, ...allowedOrigins.filter((entry) => !entry.includes("://"))].map(toHostname));
   return (headers) => {
+    if (headers.host !== undefined && !URL.canParse(`http://${headers.host}`)) return "Host is not allowed";
     const name = headers.host === undefined ? undefined : toHostname(headers.host);
     if (!anyHost && (name === undefined || !hosts.has(name))) return "Host is not allowed";
     if (headers.origin === undefined) return undefined;

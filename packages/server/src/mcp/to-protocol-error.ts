@@ -8,6 +8,8 @@ export const toProtocolError = (error: unknown, log: ServerLog): Error => {
   if (error instanceof ProtocolError) return error;
   if (isBridgeError(error) && error.code !== "internal") {
     const { code, message, data } = toRpcError(error);
+    // The caller is told less than there is to know.
+    if (message !== error.message) log.error({ err: error }, "a request could not be answered");
     return new ProtocolError(code, message, data);
   }
   log.error({ err: error }, "a request could not be answered");
