@@ -52,10 +52,13 @@ export const followJob = async (job: RunningJob, hooks: SupervisorHooks): Promis
   stdin?.on("error", () => {});
   stdin?.write(job.input);
   rmSync(join(folder, jobFile.input), { force: true });
-  const streams = jobStreams([
-    [pipes.stdout ?? child.stdout, output.stdout],
-    [pipes.stderr ?? child.stderr, output.stderr],
-  ]);
+  const streams = jobStreams(
+    [
+      [pipes.stdout ?? child.stdout, output.stdout],
+      [pipes.stderr ?? child.stderr, output.stderr],
+    ],
+    record.warn,
+  );
   const hasExited = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const requests = jobRequests({ folder, group, graceMs: spec.graceMs, record, stdin, hasExited });
   hooks.onWake(requests.look);

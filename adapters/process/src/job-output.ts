@@ -40,10 +40,18 @@ export const jobOutput = ({ folder, maxBytes, report, warn }: JobOutputOptions):
   let resultLoss: string | undefined;
   let tail: Buffer = Buffer.alloc(0);
 
-  const keep = (bytes: number, loss: string | undefined): void => {
+  const publishResult = (): string | undefined => {
+    try {
+      renameSync(resultDraft, resultFile);
+      return undefined;
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const keep = (bytes: number, failed: string | undefined): void => {
+    const loss = failed ?? publishResult();
     resultBytes = bytes;
     resultLoss = loss === undefined ? undefined : `the result could not be kept: ${loss}`;
-    if (loss === undefined) renameSync(resultDraft, resultFile);
   };
   const beginResult = (line: string): void => {
     head = line;
@@ -63,12 +71,23 @@ export const jobOutput = ({ folder, maxBytes, report, warn }: JobOutputOptions):
     rmSync(resultDraft, { force: true });
   };
 
+  /** Whatever goes wrong with one line, the next ones are read. */
+  const guarded =
+    <Given, Value>(work: (given: Given) => Value, otherwise: Value) =>
+    (given: Given): Value => {
+      try {
+        return work(given);
+      } catch (error) {
+        warn(`part of the output was not understood: ${String(error)}`);
+        return otherwise;
+      }
+    };
   const reader = reportReader({
     log: (bytes) => log.write(logText.push(bytes)),
-    report,
-    beginResult,
+    report: guarded(report, false),
+    beginResult: guarded(beginResult, undefined),
     resultBytes: (bytes) => draft?.write(resultText.push(bytes)),
-    endResult,
+    endResult: guarded(endResult, undefined),
   });
 
   return {

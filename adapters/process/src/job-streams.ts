@@ -9,14 +9,21 @@ export interface JobStreams {
   drain(): Promise<void>;
 }
 
-/** Reads streams from now on. */
-export const jobStreams = (pairs: readonly (readonly [NodeJS.ReadableStream | null, Take])[]): JobStreams => {
+/** Reads streams from now on. What `take` throws is a warning: the stream goes on. */
+export const jobStreams = (
+  pairs: readonly (readonly [NodeJS.ReadableStream | null, Take])[],
+  warn: (message: string) => void,
+): JobStreams => {
   let lastAt = 0;
   const read = ([stream, take]: readonly [NodeJS.ReadableStream | null, Take]): Promise<void> =>
     new Promise((resolve) => {
       stream?.on("data", (chunk: Buffer) => {
         lastAt = performance.now();
-        take(chunk);
+        try {
+          take(chunk);
+        } catch (error) {
+          warn(`output was lost: ${String(error)}`);
+        }
       });
       stream?.once("end", resolve).once("error", () => resolve());
     });

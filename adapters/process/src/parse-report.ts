@@ -1,4 +1,5 @@
 import type { ExecutionFailure, ExecutionProgress, JsonObject } from "@taskbridge/core/adapter";
+import { memberText } from "./member-text.ts";
 
 const longestText = 4096;
 const longestName = 200;
@@ -15,7 +16,7 @@ export interface Report {
   readonly progress?: ExecutionProgress;
   readonly ask?: Ask;
   readonly failure?: ExecutionFailure;
-  /** JSON text. */
+  /** JSON text, as the line has it. */
   readonly result?: string;
 }
 
@@ -76,11 +77,12 @@ export const parseReport = (json: string): Report | undefined => {
   const progress = parseProgress(value.progress);
   const ask = parseAsk(value.ask);
   const failure = parseFailure(value.failure);
+  const result = memberText(json, "result");
   const report: Report = {
     ...(progress === undefined ? {} : { progress }),
     ...(ask === undefined ? {} : { ask }),
     ...(failure === undefined ? {} : { failure }),
-    ...(value.result === undefined ? {} : { result: JSON.stringify(value.result) }),
+    ...(result === undefined ? {} : { result }),
   };
   return Object.keys(report).length === 0 ? undefined : report;
 };

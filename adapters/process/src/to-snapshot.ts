@@ -1,13 +1,19 @@
-import type { ExecutionOutput, ExecutionQuestion, ExecutionSnapshot } from "@taskbridge/core/adapter";
+import type { ExecutionOutput, ExecutionQuestion, ExecutionSnapshot, JsonValue } from "@taskbridge/core/adapter";
+import { isDeeper } from "./is-deeper.ts";
 import type { JobEnd, JobState, OpenQuestion } from "./job-folder.ts";
+
+/** Deeper values are handed on as text: writing one as JSON again overflows the stack of whoever does. */
+const deepestInline = 1000;
 
 const toQuestion = ({ key: _, ...question }: OpenQuestion): ExecutionQuestion => question;
 
 /** `text`: the output's file, when it is small enough. */
 const toOutput = ({ kind, bytes }: NonNullable<JobEnd["output"]>, text: string | undefined): ExecutionOutput => {
-  if (text === undefined)
-    return { kind: "stream", bytes, mediaType: kind === "json" ? "application/json" : "text/plain" };
-  return kind === "json" ? { kind: "json", value: JSON.parse(text) } : { kind: "text", text };
+  if (kind === "text" && text !== undefined) return { kind, text };
+  const value: JsonValue | undefined = text === undefined ? undefined : JSON.parse(text);
+  return value === undefined || isDeeper(value, deepestInline)
+    ? { kind: "stream", bytes, mediaType: kind === "json" ? "application/json" : "text/plain" }
+    : { kind: "json", value };
 };
 
 export const runningSnapshot = ({ startedAt, progress, questions }: JobState): ExecutionSnapshot => ({

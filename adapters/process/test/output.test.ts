@@ -47,6 +47,20 @@ describe("the output", () => {
     });
   });
 
+  it("nested deeply is kept, and so is what is reported after it", async () => {
+    const deep = "[".repeat(6000) + "]".repeat(6000);
+    const { ref } = await bench.start(node(`require("fs").writeSync(1, '::taskbridge {"result":${deep}}\\nlog\\n')`));
+    expect((await bench.ended(ref)).output).toEqual({ kind: "stream", bytes: 12_000, mediaType: "application/json" });
+    expect((await read(ref, 0, 20_000)).text).toBe(deep);
+    const failed = await bench.start(
+      node(
+        `require("fs").writeSync(1, '::taskbridge {"result":${deep}}\\n::taskbridge {"failure":{"kind":"job","reason":"really failed"}}\\nlog\\n')`,
+      ),
+    );
+    expect(await bench.ended(failed.ref)).toMatchObject({ status: "failed", failure: { reason: "really failed" } });
+    expect(bench.file(failed.ref, "stdout.log")).toBe("log\n");
+  });
+
   it("that is no UTF-8 is text all the same", async () => {
     const { output } = await run("printf 'caf\\351 \\303'; sleep 0.1; printf '\\251 \\377\\n'");
     expect(output).toEqual({ kind: "text", text: "caf\ufffd é \ufffd\n" });

@@ -28,6 +28,15 @@ describe("a report line", () => {
   });
 
   it.each([
+    ["[".repeat(6000) + "]".repeat(6000)],
+    ["[".repeat(400_000) + "]".repeat(400_000)],
+    ["1e999"],
+    ['{"n": 12345678901234567890}'],
+  ])("keeps the result %.30s as it is written", (result) => {
+    expect(parseReport(`{"result": ${result} }`)).toEqual({ result });
+  });
+
+  it.each([
     "",
     "[]",
     "7",
