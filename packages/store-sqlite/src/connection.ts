@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError } from "@taskbridge/core/store";
@@ -19,7 +20,8 @@ export interface Connection {
   read<Result>(operation: string, work: () => Result): Promise<Result>;
   /**
    * Runs work in one transaction that has the write lock from its start. `durable`: the disk has it when this resolves;
-   * else a crash of the machine may lose it, never half of it.
+   * else a crash of the machine may lose it, never half of it. A durable write to a file that is no longer at its path
+   * rejects with `unavailable`.
    */
   write<Result>(operation: string, durable: boolean, work: () => Result): Promise<Result>;
   close(): void;
@@ -47,6 +49,7 @@ export const openConnection = async ({ path, lockTimeoutMs, maxBytes }: Connecti
   };
 
   const db = await untilUnlocked("open", () => openDatabase(path, maxBytes));
+  const opened = statSync(path);
   const statements = new Map<string, Database.Statement<unknown[]>>();
   let syncsFully = true;
 
@@ -58,6 +61,16 @@ export const openConnection = async ({ path, lockTimeoutMs, maxBytes }: Connecti
   };
 
   const inTransaction = db.transaction((work: () => unknown) => work());
+
+  /** SQLite goes on writing to a file that was deleted, where nobody else will ever find what it writes. */
+  const assertStillThere = (operation: string): void => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.ino === opened.ino && found.dev === opened.dev) return;
+    const fate = found === undefined ? "was deleted" : "was replaced";
+    throw new BridgeError("unavailable", `the SQLite store ${path} ${fate} while it was open; restart to go on`, {
+      operation,
+    });
+  };
 
   return {
     prepare: (sql) => {
@@ -71,6 +84,7 @@ export const openConnection = async ({ path, lockTimeoutMs, maxBytes }: Connecti
     read: untilUnlocked,
     write: <Result>(operation: string, durable: boolean, work: () => Result) =>
       untilUnlocked(operation, () => {
+        if (durable) assertStillThere(operation);
         setDurability(durable);
         return inTransaction.immediate(work) as Result;
       }),

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, expect, it } from "@jest/globals";
 import type { TaskId } from "@taskbridge/core/store";
@@ -114,5 +115,22 @@ describe("a process that is killed", () => {
       }
       await store.close();
     }
+  });
+});
+
+describe("a file that is taken away while it is open", () => {
+  it("takes no more tasks, rather than keep them where nobody will find them", async () => {
+    const path = pathTo("tasks.db");
+    const store = await sqliteStore({ path });
+    const known = await createSample(store);
+    rmSync(path);
+    const deleted = await rejectionOf(createSample(store));
+    expect(deleted).toMatchObject({ code: "unavailable", message: expect.stringContaining("was deleted") });
+    const other = await sqliteStore({ path });
+    const replaced = await rejectionOf(store.revise(known, known.revision));
+    expect(replaced).toMatchObject({ code: "unavailable", message: expect.stringContaining("was replaced") });
+    expect((await createSample(other)).revision).toBe(1);
+    await other.close();
+    await store.close();
   });
 });
