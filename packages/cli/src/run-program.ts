@@ -1,7 +1,7 @@
 import { exitCodes, toFailure } from "./cli-error.ts";
-import { hideSecrets } from "./hide-secrets.ts";
 import { createProgram } from "./program.ts";
 import { guardTaskId } from "./terminal/guard-task-id.ts";
+import { safeText } from "./terminal/safe-text.ts";
 
 /** Runs one command line, without the program's own name, and resolves with the exit code. Never rejects. */
 export const runProgram = async (args: readonly string[]): Promise<number> => {
@@ -13,7 +13,7 @@ export const runProgram = async (args: readonly string[]): Promise<number> => {
     await program.parseAsync(guardTaskId(args), { from: "user" });
   } catch (error) {
     const failure = toFailure(error);
-    if (failure.message !== "") process.stderr.write(`${hideSecrets(failure.message)}\n`);
+    if (failure.message !== "") process.stderr.write(`${safeText(failure.message)}\n`);
     exitCode = failure.exitCode;
   }
   return exitCode;

@@ -3,12 +3,13 @@ import type { JsonObject } from "@taskbridge/core";
 import { CliError, exitCodes, usageError } from "../cli-error.ts";
 import type { CallOutcome, Question, TaskSource } from "../task-source.ts";
 import { askQuestions } from "../terminal/ask-questions.ts";
-import { followTask, printText } from "../terminal/follow-task.ts";
-import { formatResult } from "../terminal/format-task.ts";
+import { followTask, printResult, printText } from "../terminal/follow-task.ts";
+import { formatDocument } from "../terminal/format-task.ts";
 import { type Interruption, interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
 import { openSource, type SourceFlags } from "../terminal/open-source.ts";
 import { parseJsonFlag } from "../terminal/parse-json-flag.ts";
+import { safeText } from "../terminal/safe-text.ts";
 
 export interface CallFlags extends SourceFlags {
   readonly input?: string;
@@ -73,8 +74,8 @@ const start = async (
 
 const printImmediate = ({ result, failed }: CallOutcome & { kind: "result" }, json: boolean): number => {
   const state = failed ? "failed" : "succeeded";
-  if (json) printText(JSON.stringify({ state, result: result.json ?? result.text }, undefined, 2));
-  else if (failed) process.stderr.write(`failed: ${result.text}\n`);
-  else printText(formatResult(result));
+  if (json) printText(formatDocument({ state, result: result.json ?? result.text }));
+  else if (failed) process.stderr.write(`failed: ${safeText(result.text)}\n`);
+  else printResult(result);
   return failed ? exitCodes.failed : exitCodes.completed;
 };

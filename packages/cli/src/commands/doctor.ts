@@ -10,7 +10,7 @@ import { formatPath, parsePath } from "../config/config-path.ts";
 import { loadPipelines, type Pipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { openStore } from "../config/open-store.ts";
-import { hideSecrets } from "../hide-secrets.ts";
+import { safeText } from "../terminal/safe-text.ts";
 
 interface Finding {
   readonly level: CheckFinding["level"];
@@ -27,7 +27,7 @@ export const doctor = async (flags: { readonly config?: string }): Promise<numbe
   let failed = false;
   const print = ({ level, subject, message }: Finding): void => {
     failed ||= level === "error";
-    process.stdout.write(hideSecrets(`${level.padEnd(8)}${subject}: ${message}\n`));
+    process.stdout.write(safeText(`${level.padEnd(8)}${subject}: ${message}\n`));
   };
 
   print(checkNode());

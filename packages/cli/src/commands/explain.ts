@@ -3,15 +3,17 @@ import { exitCodes } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import { openConfig } from "../config/open-config.ts";
 import { openEngine } from "../config/open-engine.ts";
+import { hideSecretsIn } from "../hide-secrets.ts";
 import { printText } from "../terminal/follow-task.ts";
-import { formatInstant } from "../terminal/format-task.ts";
+import { formatDocument, formatInstant } from "../terminal/format-task.ts";
+import { safeText } from "../terminal/safe-text.ts";
 
 /** Everything that is known of a task, for an operator. */
 export const explainTask = async (taskId: string, flags: { config?: string; json?: boolean }): Promise<number> => {
   const { engine, close } = await openEngine(openConfig(chooseConfig(flags.config)));
   try {
     const explanation = await engine.explainTask(taskId);
-    printText(flags.json ? JSON.stringify(explanation, undefined, 2) : formatExplanation(explanation));
+    printText(flags.json ? formatDocument(hideSecretsIn(explanation)) : safeText(formatExplanation(explanation)));
     return exitCodes.completed;
   } finally {
     await close();

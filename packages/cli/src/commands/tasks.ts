@@ -1,9 +1,17 @@
 import { CliError, exitCodes } from "../cli-error.ts";
 import { isOver, type TaskSource, type TaskStatus } from "../task-source.ts";
 import { followTask, printDocument, printText } from "../terminal/follow-task.ts";
-import { formatInstant, formatProgress, formatTask, stateWords, taskDocument } from "../terminal/format-task.ts";
+import {
+  formatDocument,
+  formatInstant,
+  formatProgress,
+  formatTask,
+  stateWords,
+  taskDocument,
+} from "../terminal/format-task.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { openSource, type SourceFlags } from "../terminal/open-source.ts";
+import { safeText } from "../terminal/safe-text.ts";
 
 export interface TasksFlags extends SourceFlags {
   readonly json?: boolean;
@@ -29,7 +37,7 @@ export const listTasks = (flags: TasksFlags): Promise<number> =>
   withSource(flags, async (source) => {
     const tasks: TaskStatus[] = [];
     for await (const task of source.listTasks()) tasks.push(task);
-    if (flags.json) printText(JSON.stringify({ tasks: tasks.map((task) => taskDocument(task)) }, undefined, 2));
+    if (flags.json) printText(formatDocument({ tasks: tasks.map((task) => taskDocument(task)) }));
     else if (tasks.length === 0) process.stderr.write("There are no tasks.\n");
     else printText(formatTable(tasks));
     return exitCodes.completed;
@@ -53,7 +61,9 @@ const toRow = (task: TaskStatus): string[] => [
   task.tool ?? "",
   stateWords[task.state],
   formatInstant(task.createdAt)?.slice(0, 19) ?? "",
-  firstLine(task.failure?.reason ?? (isOver(task) ? "" : (formatProgress(task.progress) ?? task.message ?? ""))),
+  firstLine(
+    safeText(task.failure?.reason ?? (isOver(task) ? "" : (formatProgress(task.progress) ?? task.message ?? ""))),
+  ),
 ];
 
 const firstLine = (text: string): string => text.split("\n", 1)[0]?.slice(0, 80) ?? "";

@@ -1,8 +1,16 @@
 import { CliError, exitCodes } from "../cli-error.ts";
-import { isOver, type TaskSource, type TaskStatus } from "../task-source.ts";
+import { isOver, type TaskResult, type TaskSource, type TaskStatus } from "../task-source.ts";
 import { askQuestions } from "./ask-questions.ts";
-import { formatFailure, formatQuestion, formatResult, taskDocument } from "./format-task.ts";
+import {
+  formatDocument,
+  formatFailure,
+  formatMessage,
+  formatQuestion,
+  formatResult,
+  taskDocument,
+} from "./format-task.ts";
 import type { Interruption } from "./interruption.ts";
+import { safeText } from "./safe-text.ts";
 import { taskDisplay } from "./task-display.ts";
 
 export interface FollowOptions {
@@ -68,7 +76,7 @@ const askAndAnswer = async (
     } catch (error) {
       // What does not fit the schema is refused and the question stays open: ask again.
       if (!(error instanceof Error) || signal.aborted) throw error;
-      process.stderr.write(`  ${error.message}\n`);
+      process.stderr.write(`  ${safeText(error.message)}\n`);
     }
   }
 };
@@ -84,13 +92,19 @@ const tellQuestions = async (source: TaskSource, task: TaskStatus, asked: Set<st
 const printEnd = async (source: TaskSource, task: TaskStatus, json: boolean): Promise<number> => {
   const result = task.state === "succeeded" ? await source.readResult(task) : undefined;
   if (json) printDocument(task, result);
-  else if (result !== undefined) printText(formatResult(result));
-  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? task.message ?? task.taskId}\n`);
+  else if (result !== undefined) printResult(result);
+  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? formatMessage(task) ?? task.taskId}\n`);
   return task.state === "succeeded" ? exitCodes.completed : exitCodes.failed;
 };
 
-export const printDocument = (task: TaskStatus, result?: Parameters<typeof taskDocument>[1]): void =>
-  printText(JSON.stringify(taskDocument(task, result), undefined, 2));
+export const printDocument = (task: TaskStatus, result?: TaskResult): void =>
+  printText(formatDocument(taskDocument(task, result)));
+
+/** To a file or another program, it goes byte for byte. */
+export const printResult = (result: TaskResult): void => {
+  const text = formatResult(result);
+  printText(process.stdout.isTTY === true ? safeText(text) : text);
+};
 
 export const printText = (text: string): void => {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);

@@ -1,6 +1,10 @@
 import type { ExecutionProgress, TaskState } from "@taskbridge/core";
+import { hideSecretsIn } from "../hide-secrets.ts";
 import type { Question, TaskResult, TaskStatus } from "../task-source.ts";
 import { questionFields } from "./question-fields.ts";
+import { safeText } from "./safe-text.ts";
+
+// What a job or a server says becomes safe here, piece by piece: the commands we print are to stay as they are.
 
 export const stateWords: Readonly<Record<TaskState, string>> = {
   queued: "queued",
@@ -16,8 +20,12 @@ export const formatProgress = (progress: ExecutionProgress | undefined): string 
   const { done, total, message } = progress ?? {};
   const count = done === undefined ? undefined : total === undefined ? String(done) : `${done}/${total}`;
   const text = [count, message].filter((part) => part !== undefined && part !== "").join(" ");
-  return text === "" ? undefined : text;
+  return text === "" ? undefined : safeText(text);
 };
+
+/** What a task says of itself in words, if anything. */
+export const formatMessage = ({ message }: TaskStatus): string | undefined =>
+  message === undefined ? undefined : safeText(message);
 
 /** A task as aligned lines for a person. `flags` is how another command reaches it. */
 export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult): string => {
@@ -26,15 +34,15 @@ export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult)
     ["tool", task.tool],
     ["state", stateWords[task.state]],
     ["progress", formatProgress(task.progress)],
-    ["message", task.message === task.failure?.reason ? undefined : task.message],
+    ["message", task.message === task.failure?.reason ? undefined : formatMessage(task)],
     ["created", formatInstant(task.createdAt)],
     ["updated", formatInstant(task.updatedAt)],
     ["ended", formatInstant(task.endedAt)],
     ["kept until", formatInstant(task.expiresAt)],
-    ["page", task.url],
+    ["page", task.url && safeText(task.url)],
     ...task.questions.map((question): [string, string] => ["question", formatQuestion(question, task.taskId, flags)]),
     ["failure", formatFailure(task)],
-    ["result", result === undefined ? undefined : formatResult(result)],
+    ["result", result === undefined ? undefined : safeText(formatResult(result))],
   ];
   return rows
     .filter((row): row is [string, string] => row[1] !== undefined && row[1] !== "")
@@ -44,12 +52,12 @@ export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult)
 
 /** A question, what it wants, and the command that answers it. */
 export const formatQuestion = (question: Question, taskId: string, flags: string): string => {
-  const fields = questionFields(question.schema).map(
-    ({ name, hint, required }) => `  ${name}: ${hint}${required ? "" : " (optional)"}`,
+  const fields = questionFields(question.schema).map(({ name, hint, required }) =>
+    safeText(`  ${name}: ${hint}${required ? "" : " (optional)"}`),
   );
   return [
-    question.message,
-    ...(question.url === undefined ? [] : [`  ${question.url}`]),
+    safeText(question.message),
+    ...(question.url === undefined ? [] : [safeText(`  ${question.url}`)]),
     ...fields,
     `  taskbridge tasks answer ${taskId} ${flags}`,
   ].join("\n");
@@ -59,21 +67,34 @@ export const formatFailure = ({ failure }: TaskStatus): string | undefined => {
   if (failure === undefined) return undefined;
   const code = failure.code === undefined || failure.reason.includes(failure.code) ? "" : ` (${failure.code})`;
   const detail = failure.detail === undefined || failure.detail === "" ? "" : `\n${failure.detail.trimEnd()}`;
-  return `${failure.reason}${code}${detail}`;
+  return safeText(`${failure.reason}${code}${detail}`);
 };
 
 export const formatResult = ({ text, json }: TaskResult): string =>
   json === undefined ? text : JSON.stringify(json, undefined, 2);
 
 /** A task as one JSON document, the same for every command. */
-export const taskDocument = (task: TaskStatus, result?: TaskResult): Record<string, unknown> => ({
-  ...task,
-  createdAt: formatInstant(task.createdAt),
-  updatedAt: formatInstant(task.updatedAt),
-  endedAt: formatInstant(task.endedAt),
-  expiresAt: formatInstant(task.expiresAt),
-  ...(result === undefined ? {} : { result: result.json ?? result.text }),
+export const taskDocument = (
+  { taskId, tool, state, ...told }: TaskStatus,
+  result?: TaskResult,
+): Record<string, unknown> => ({
+  taskId,
+  tool,
+  state,
+  ...(hideSecretsIn(told) as typeof told),
+  createdAt: formatInstant(told.createdAt),
+  updatedAt: formatInstant(told.updatedAt),
+  endedAt: formatInstant(told.endedAt),
+  expiresAt: formatInstant(told.expiresAt),
+  ...(result === undefined ? {} : { result: hideSecretsIn(result.json ?? result.text) }),
 });
+
+/** A JSON document for people and programs; control characters that JSON allows are escaped, too. */
+export const formatDocument = (document: unknown): string =>
+  JSON.stringify(document, undefined, 2).replaceAll(
+    /(?!\n)\p{Cc}/gu,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 
 export const formatInstant = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString();

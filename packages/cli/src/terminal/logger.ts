@@ -1,4 +1,5 @@
 import { type Logger, pino } from "pino";
+import { withoutControls } from "./safe-text.ts";
 
 /** JSON lines on stderr, or readable ones where stderr is a terminal. `redact` sees each line as it is written. */
 export const createLogger = (redact: (text: string) => string): Logger => {
@@ -15,5 +16,5 @@ const formatLine = (line: string): string => {
   const told = Object.entries(fields).map(
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
-  return `${[String(time).slice(11, 19), String(level).padEnd(5), msg, ...told].filter(Boolean).join(" ")}\n`;
+  return `${withoutControls([String(time).slice(11, 19), String(level).padEnd(5), msg, ...told].filter(Boolean).join(" "))}\n`;
 };

@@ -1,7 +1,8 @@
 import type { Writable } from "node:stream";
 import { Presets, SingleBar } from "cli-progress";
 import { isOver, type TaskStatus } from "../task-source.ts";
-import { formatProgress, stateWords } from "./format-task.ts";
+import { formatMessage, formatProgress, stateWords } from "./format-task.ts";
+import { safeText } from "./safe-text.ts";
 
 /** Shows a task as it goes on. */
 export interface TaskDisplay {
@@ -32,8 +33,8 @@ const lineDisplay = (output: Writable): TaskDisplay => {
   return {
     show: (task) => {
       pause();
-      const { state, progress, message } = task;
-      const line = [stateWords[state], formatProgress(progress) ?? message].filter(Boolean).join("  ");
+      const { state, progress } = task;
+      const line = [stateWords[state], formatProgress(progress) ?? formatMessage(task)].filter(Boolean).join("  ");
       if (line === last) return;
       const waitMs = state === lastState ? shownAt + linePauseMs - Date.now() : 0;
       if (waitMs <= 0) write(line, state);
@@ -59,7 +60,7 @@ const barDisplay = (output: Writable): TaskDisplay => {
         lines.show(task);
         return;
       }
-      const payload = { note: message ?? stateWords[task.state] };
+      const payload = { note: message === undefined ? stateWords[task.state] : safeText(message) };
       lines.pause();
       if (bar === undefined) {
         bar = createBar(output);
