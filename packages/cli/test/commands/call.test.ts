@@ -74,10 +74,6 @@ describe("call --config", () => {
     expect(outcome.stderr).toContain(message);
   });
 
-  test("a usage error of the whole program: exit code 2", async () => {
-    expect(await bench.runSpawned(call("ehco"))).toMatchObject({ code: 2, stdout: "" });
-  });
-
   test("both --config and --url: exit code 2", async () => {
     expect((await bench.run(call("echo", "--url", "http://127.0.0.1:1/mcp"))).code).toBe(2);
   });

@@ -119,7 +119,7 @@ describe("the program", () => {
   });
 
   test("a misspelled command is answered with the right one", async () => {
-    const outcome = await bench.run(["srve"]);
+    const outcome = await bench.runSpawned(["srve"]);
     expect(outcome).toMatchObject({ code: 2, stdout: "" });
     expect(outcome.stderr).toContain("Did you mean serve?");
   });
