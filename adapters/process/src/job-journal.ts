@@ -33,6 +33,19 @@ const replace = (path: string, content: string): void => {
   renameSync(draft, path);
 };
 
+const canWrite = (entry: unknown): boolean => {
+  try {
+    JSON.stringify(entry);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A question that cannot be written is left out, so that it holds up nothing else. */
+const toText = (state: JobState): string =>
+  JSON.stringify(canWrite(state) ? state : { ...state, questions: state.questions.filter(canWrite) });
+
 const syncFolderSync = (path: string): void => {
   const folder = openSync(path, "r");
   fsyncSync(folder);
@@ -60,7 +73,7 @@ export const jobJournal = (folder: string, key: string): JobJournal => {
     lastAt = performance.now();
     if (latest === undefined) return;
     try {
-      replace(join(folder, jobFile.state), JSON.stringify(latest()));
+      replace(join(folder, jobFile.state), toText(latest()));
       latest = undefined;
       touch();
     } catch {

@@ -56,6 +56,7 @@ export const jobRecord = (journal: JobJournal, supervisor: ProcessIdentity, chil
         record.warn(`not a report: ${json.slice(0, 200).trimEnd()}`);
         return false;
       }
+      if (report.isAskRefused) record.warn(`not a question: ${json.slice(0, 200).trimEnd()}`);
       if (report.result !== undefined) keepResult(report.result);
       failure = report.failure ?? failure;
       progress = report.progress ?? progress;

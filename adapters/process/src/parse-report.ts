@@ -1,8 +1,12 @@
 import type { ExecutionFailure, ExecutionProgress, JsonObject } from "@taskbridge/core/adapter";
+import { isDeeper } from "./is-deeper.ts";
 import { memberText } from "./member-text.ts";
 
 const longestText = 4096;
 const longestName = 200;
+/** What a schema may be: it goes into the job's state, and from there through everybody's JSON. */
+const longestSchemaBytes = 64 * 1024;
+const deepestSchema = 100;
 
 export interface Ask {
   readonly key: string;
@@ -16,6 +20,8 @@ export interface Report {
   readonly progress?: ExecutionProgress;
   readonly ask?: Ask;
   readonly failure?: ExecutionFailure;
+  /** It asks, but not in a way that can be put to anybody. */
+  readonly isAskRefused?: true;
   /** JSON text, as the line has it. */
   readonly result?: string;
 }
@@ -41,14 +47,18 @@ const parseProgress = (value: unknown): ExecutionProgress | undefined => {
   return Object.keys(progress).length === 0 ? undefined : progress;
 };
 
+const isSchema = (value: unknown): value is JsonObject =>
+  isObject(value) && !isDeeper(value, deepestSchema) && Buffer.byteLength(JSON.stringify(value)) <= longestSchemaBytes;
+
 const parseAsk = (value: unknown): Ask | undefined => {
   if (!isObject(value)) return undefined;
   const { key, message, schema, url } = value;
-  if (!isName(key) || typeof message !== "string" || (schema !== undefined && !isObject(schema))) return undefined;
+  if (!isName(key) || typeof message !== "string" || (schema !== undefined && !isSchema(schema))) return undefined;
+  if (typeof url === "string" && url.length > longestText) return undefined;
   return {
     key,
     message: message.slice(0, longestText),
-    ...(schema === undefined ? {} : { schema: schema as JsonObject }),
+    ...(schema === undefined ? {} : { schema }),
     ...(typeof url === "string" ? { url } : {}),
   };
 };
@@ -84,5 +94,6 @@ export const parseReport = (json: string): Report | undefined => {
     ...(failure === undefined ? {} : { failure }),
     ...(result === undefined ? {} : { result }),
   };
-  return Object.keys(report).length === 0 ? undefined : report;
+  if (Object.keys(report).length === 0) return undefined;
+  return value.ask === undefined || ask !== undefined ? report : { ...report, isAskRefused: true };
 };

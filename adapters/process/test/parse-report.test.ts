@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { parseReport } from "../src/parse-report.ts";
 
+const nested = (depth: number): string => `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
+
 describe("a report line", () => {
   it.each([
     [
@@ -36,6 +38,19 @@ describe("a report line", () => {
     expect(parseReport(`{"result": ${result} }`)).toEqual({ result });
   });
 
+  it("may ask with a schema of some depth and size", () => {
+    expect(parseReport(`{"ask":{"key":"a","message":"?","schema":${nested(100)}}}`)?.ask?.schema).toBeDefined();
+    const schema = { title: "x".repeat(64 * 1024 - 12) };
+    expect(parseReport(JSON.stringify({ ask: { key: "a", message: "?", schema } }))?.ask).toBeDefined();
+  });
+
+  it("tells that it asks in vain, beside what else it says", () => {
+    expect(parseReport('{"ask":{"key":"a"},"progress":{"done":1}}')).toEqual({
+      progress: { done: 1 },
+      isAskRefused: true,
+    });
+  });
+
   it.each([
     "",
     "[]",
@@ -48,9 +63,13 @@ describe("a report line", () => {
     '{"ask":{"key":"","message":"?"}}',
     '{"ask":{"key":"a"}}',
     '{"ask":{"key":"a","message":"?","schema":7}}',
+    `{"ask":{"key":"a","message":"?","url":"${"x".repeat(5000)}"}}`,
+    `{"ask":{"key":"a","message":"?","schema":${nested(101)}}}`,
+    `{"ask":{"key":"a","message":"?","schema":${nested(6000)}}}`,
+    `{"ask":{"key":"a","message":"?","schema":{"title":"${"é".repeat(33_000)}"}}}`,
     '{"failure":{"kind":"other","reason":"x"}}',
     '{"failure":{"kind":"job","reason":""}}',
-  ])("%j is log", (json) => {
+  ])("%.60s is log", (json) => {
     expect(parseReport(json)).toBeUndefined();
   });
 });

@@ -92,6 +92,24 @@ describe("questions of a job", () => {
     await expect(bench.answer(ref, { ...question, id: "never" })).rejects.toMatchObject({ code: "conflict" });
   });
 
+  it("that are nested too deeply are log, and hold up nothing else", async () => {
+    const command = [
+      process.execPath,
+      "-e",
+      `const schema = '{"type":"object","properties":{"a":'.repeat(3000) + "{}" + "}}".repeat(3000);
+       const say = (json) => require("fs").writeSync(1, "::taskbridge " + json + "\\n");
+       say('{"ask":{"key":"deep","message":"?","schema":' + schema + "}}");
+       say('{"progress":{"done":1}}');
+       say('{"ask":{"key":"plain","message":"?"}}');
+       process.stdin.resume();`,
+    ];
+    const { ref } = await bench.start({ command });
+    await bench.question(ref, "plain");
+    expect(bench.state(ref)).toMatchObject({ progress: { done: 1 }, questions: [{ id: "plain" }] });
+    expect(bench.state(ref).warnings).toEqual([expect.stringContaining('not a report: {"ask":{"key":"deep"')]);
+    expect(bench.file(ref, "stdout.log")).toMatch(/^::taskbridge \{"ask":\{"key":"deep"/);
+  });
+
   it("reach a job whose supervisor was stopped for a while", async () => {
     const { ref } = await bench.start(bench.sh(`${ask("a")}; read -r i; read -r a; echo "$a"`));
     const question = await bench.question(ref);
