@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
+import { createTaskEngine } from "@taskbridge/core";
 import { asExecutionRef, BridgeError, type JsonObject } from "@taskbridge/core/adapter";
 import type { TaskStore } from "@taskbridge/core/store";
-import { createWorld, mine, startTask } from "./engine-harness.ts";
+import { createWorld, mine, startTask, stop } from "./engine-harness.ts";
 
 const atMostOnce = { traits: { start: { kind: "at-most-once" } } } as const;
 
@@ -153,5 +154,40 @@ describe("arguments nested too deeply to be written", () => {
       data: { path: "arguments" },
     });
     expect(world.backend.starts()).toBe(0);
+  });
+});
+
+describe("an engine that runs nothing by itself", () => {
+  const open = () => {
+    const world = createWorld();
+    const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, task: { ackMs: 0 } }];
+    const adapters = { fake: world.backend.connect() };
+    return { ...world, engine: createTaskEngine({ store: world.store, clock: world.clock, adapters, tools }) };
+  };
+
+  it("still sends a stop that had to wait for the start to be accepted", async () => {
+    const world = open();
+    world.backend.faults.next("start", { answerDelayMs: 1_000 });
+    const starting = startTask(world);
+    await world.clock.advance(0);
+    const { record } = await starting;
+    await world.engine.cancelTask(record.taskId, mine, stop);
+    expect(world.backend.of().cancels).toEqual([]);
+    await world.clock.advance(1_000);
+    expect(world.backend.of().cancels).toEqual([stop.reason]);
+  });
+
+  it("sends a stop again when it is asked for again and the last attempt failed", async () => {
+    const world = open();
+    const starting = startTask(world);
+    await world.clock.advance(0);
+    const { record } = await starting;
+    world.backend.faults.next("cancel", { before: "unavailable" });
+    await world.engine.cancelTask(record.taskId, mine, stop);
+    await world.clock.advance(60_000);
+    expect(world.backend.of().cancels).toEqual([]);
+    await world.engine.cancelTask(record.taskId, mine, stop);
+    await world.clock.settle();
+    expect(world.backend.of().cancels).toEqual([stop.reason]);
   });
 });

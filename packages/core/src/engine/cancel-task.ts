@@ -24,6 +24,8 @@ export const cancelTask = async (
 ): Promise<TaskRecord> => {
   const taskId = parseTaskId(id);
   const known = requireVisible(await engine.store.read(taskId), access);
+  // A stop that was asked for before and is due again, by whichever process that asked, is sent by this one.
+  if (isEnded(known.state) || known.cancel !== undefined) engine.serveSoon(known);
   if (isEnded(known.state)) return known;
   let before = known;
   const after = await applyTransition(

@@ -16,6 +16,7 @@ import { type Limits, resolveLimits } from "./limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { followTask, readFresh, readOutput, toView, waitForTask } from "./read-task.ts";
 import { encryptedBox, plainBox } from "./secret-box.ts";
+import { serveDue } from "./serve-due.ts";
 import { serviceLoop } from "./service-loop.ts";
 import { sweeper } from "./sweep.ts";
 import type { TaskEngine } from "./task-engine.ts";
@@ -79,6 +80,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     closing: closing.signal,
     lookSoon: (record) => background(scheduler.lookNow(record)),
     lookNow: (record) => scheduler.lookNow(record),
+    serveSoon: (record) => background(serveDue(engine, record)),
     audit: (event) => audit({ ...event, at: options.store.now() }),
     background,
   };

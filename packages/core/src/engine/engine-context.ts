@@ -29,6 +29,8 @@ export interface EngineContext {
   lookSoon(record: TaskRecord): void;
   /** Looks at an execution, and resolves once what was seen is in the record. */
   lookNow(record: TaskRecord): Promise<void>;
+  /** Carries out, in this process and at once, what is due for a record: also where no service loop runs. */
+  serveSoon(record: TaskRecord): void;
   audit(event: Omit<AuditEvent, "at">): void;
   /** Lets work go on after its caller was answered. Its failure is audited; `close` waits for it. */
   background(work: Promise<unknown>): void;

@@ -76,6 +76,8 @@ export const saveStarted = async (
   });
   if (saved !== undefined) {
     if (isNews) engine.audit({ kind: "start_accepted", ...aboutTask(saved) });
+    // A stop that waited for the ref.
+    if (saved.effects.some(({ kind }) => kind === "cancel")) engine.serveSoon(saved);
     return;
   }
   engine.audit({
