@@ -12,6 +12,9 @@ import { vanishMs, waitForEmptyGroup } from "./process-group.ts";
 import { type ProcessIdentity, readStartTime } from "./process-identity.ts";
 import { toEnd } from "./to-end.ts";
 
+/** What is kept for a job that asks more than it may and does not read the answers (bytes, beside its input). */
+const mostUnread = 1024 * 1024;
+
 export interface RunningJob {
   readonly folder: string;
   readonly spec: JobSpec;
@@ -37,7 +40,20 @@ export const followJob = async (job: RunningJob, hooks: SupervisorHooks): Promis
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
   const startTime = (await readStartTime(group)) ?? "";
-  const record = jobRecord(journal, supervisor, { ...supervisor, pid: group, startTime });
+  const stdin = pipes.stdin ?? child.stdin;
+  // A command that does not read its input is no failure.
+  stdin?.on("error", () => {});
+  const mostWaiting = Buffer.byteLength(job.input) + mostUnread;
+  const record = jobRecord({
+    journal,
+    supervisor,
+    child: { ...supervisor, pid: group, startTime },
+    tell: (line) => {
+      if (stdin === null || stdin.writableLength > mostWaiting) return false;
+      stdin.write(line);
+      return true;
+    },
+  });
   const output = jobOutput({
     folder,
     maxBytes: spec.maxOutputBytes,
@@ -47,9 +63,6 @@ export const followJob = async (job: RunningJob, hooks: SupervisorHooks): Promis
   record.publish(true);
   hooks.reached("recorded");
 
-  const stdin = pipes.stdin ?? child.stdin;
-  // A command that does not read its input is no failure.
-  stdin?.on("error", () => {});
   stdin?.write(job.input);
   rmSync(join(folder, jobFile.input), { force: true });
   const streams = jobStreams(

@@ -1,9 +1,9 @@
 import type { ExecutionFailure, ExecutionProgress } from "@taskbridge/core/adapter";
 import type { JobState } from "./job-folder.ts";
 import type { JobJournal } from "./job-journal.ts";
-import { parseReport } from "./parse-report.ts";
+import { type Ask, parseReport } from "./parse-report.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
-import { type QuestionDesk, questionDesk } from "./question-desk.ts";
+import { mostOpen, type QuestionDesk, questionDesk, toAnswerLine } from "./question-desk.ts";
 
 const keptWarnings = 20;
 
@@ -21,7 +21,15 @@ export interface JobRecord {
   publish(urgent: boolean): void;
 }
 
-export const jobRecord = (journal: JobJournal, supervisor: ProcessIdentity, child: ProcessIdentity): JobRecord => {
+export interface JobRecordOptions {
+  readonly journal: JobJournal;
+  readonly supervisor: ProcessIdentity;
+  readonly child: ProcessIdentity;
+  /** Writes to the job's stdin. False: the job leaves so much unread that this is not kept for it. */
+  tell(line: string): boolean;
+}
+
+export const jobRecord = ({ journal, supervisor, child, tell }: JobRecordOptions): JobRecord => {
   const startedAt = Date.now();
   const desk = questionDesk();
   const warnings: string[] = [];
@@ -37,6 +45,17 @@ export const jobRecord = (journal: JobJournal, supervisor: ProcessIdentity, chil
     questions: desk.open(),
     warnings,
   });
+  /** True when the question is open. One that is not put to anybody is answered at once: the job must not wait for ever. */
+  const ask = (question: Ask): boolean => {
+    if (desk.ask(question)) return true;
+    const isTold = tell(toAnswerLine(question.key, { action: "cancel" }));
+    record.warn(
+      isTold
+        ? `more than ${mostOpen} open questions: the others were answered with cancel`
+        : `more than ${mostOpen} open questions, and a job that does not read: some were not answered at all`,
+    );
+    return false;
+  };
   const record: JobRecord = {
     desk,
     startedAt,
@@ -48,7 +67,9 @@ export const jobRecord = (journal: JobJournal, supervisor: ProcessIdentity, chil
       return failure;
     },
     warn(message) {
-      if (warnings.length < keptWarnings) warnings.push(message);
+      if (warnings.length >= keptWarnings || warnings.includes(message)) return;
+      warnings.push(message);
+      record.publish(false);
     },
     report(json, keepResult) {
       const report = parseReport(json);
@@ -60,10 +81,7 @@ export const jobRecord = (journal: JobJournal, supervisor: ProcessIdentity, chil
       if (report.result !== undefined) keepResult(report.result);
       failure = report.failure ?? failure;
       progress = report.progress ?? progress;
-      if (report.ask !== undefined && !desk.ask(report.ask)) {
-        record.warn(`too many open questions to ask ${report.ask.key}`);
-      }
-      record.publish(report.ask !== undefined);
+      record.publish(report.ask !== undefined && ask(report.ask));
       return true;
     },
     publish: (urgent) => journal.publish(state, urgent),

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { type AnswerRecord, jobFile, type OpenQuestion, readRecord } from "./job-folder.ts";
 import type { Ask } from "./parse-report.ts";
 
-const mostOpen = 100;
+/** More questions than this are not put to anybody at once. */
+export const mostOpen = 100;
 
 /** The questions of one job: which are open, and that each is answered once. */
 export interface QuestionDesk {
@@ -13,6 +14,10 @@ export interface QuestionDesk {
   /** Closes the question; the line that tells the job. Undefined: it is not open. */
   take(answer: AnswerRecord): string | undefined;
 }
+
+/** The line on stdin that tells a job what it was answered. */
+export const toAnswerLine = (key: string, { action, content }: Pick<AnswerRecord, "action" | "content">): string =>
+  `${JSON.stringify({ answer: { key, action, ...(content === undefined ? {} : { content }) } })}\n`;
 
 export const questionDesk = (): QuestionDesk => {
   const timesAsked = new Map<string, number>();
@@ -35,10 +40,10 @@ export const questionDesk = (): QuestionDesk => {
       open.set(id, { id, ...ask });
       return true;
     },
-    take({ questionId, action, content }) {
-      const question = open.get(questionId);
-      if (question === undefined || !open.delete(questionId)) return undefined;
-      return `${JSON.stringify({ answer: { key: question.key, action, ...(content === undefined ? {} : { content }) } })}\n`;
+    take(answer) {
+      const question = open.get(answer.questionId);
+      if (question === undefined || !open.delete(answer.questionId)) return undefined;
+      return toAnswerLine(question.key, answer);
     },
   };
 };

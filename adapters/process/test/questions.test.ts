@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { context, type JobBench, jobBench } from "./job-bench.ts";
+import { context, type JobBench, jobBench, until } from "./job-bench.ts";
 
 let bench: JobBench;
 
@@ -108,6 +108,34 @@ describe("questions of a job", () => {
     expect(bench.state(ref)).toMatchObject({ progress: { done: 1 }, questions: [{ id: "plain" }] });
     expect(bench.state(ref).warnings).toEqual([expect.stringContaining('not a report: {"ask":{"key":"deep"')]);
     expect(bench.file(ref, "stdout.log")).toMatch(/^::taskbridge \{"ask":\{"key":"deep"/);
+  });
+
+  it("beyond a hundred open ones are answered with cancel at once", async () => {
+    const { ref } = await bench.start(
+      bench.sh(
+        `read -r i; for n in $(seq 1 102); do ${ask("'$n'")}; done; read -r a; read -r b; printf '%s\\n' "$a" "$b"; read -r c`,
+      ),
+    );
+    await until("two answers", () => (bench.file(ref, "stdout.log").split("\n").length === 3 ? true : undefined));
+    expect(lines(bench.file(ref, "stdout.log"))).toEqual([
+      { answer: { key: "101", action: "cancel" } },
+      { answer: { key: "102", action: "cancel" } },
+    ]);
+    expect(bench.state(ref).questions).toHaveLength(100);
+    await until("a warning", () => (bench.state(ref).warnings.length > 0 ? true : undefined));
+    expect(bench.state(ref).warnings).toEqual([expect.stringContaining("more than 100 open questions")]);
+    await bench.answer(ref, await bench.question(ref, "7"));
+    expect((await bench.ended(ref)).status).toBe("succeeded");
+  });
+
+  it("without end from a job that does not read are not kept for it", async () => {
+    const { ref } = await bench.start(
+      bench.sh(`yes '::taskbridge {"ask":{"key":"k","message":"?"}}' | head -n 60000; exec sleep 600`),
+    );
+    await until("a warning", () => (bench.state(ref).warnings.length === 2 ? true : undefined));
+    expect(bench.state(ref).warnings[1]).toContain("some were not answered");
+    await bench.adapter.cancel(ref, "enough", context());
+    expect((await bench.ended(ref)).status).toBe("cancelled");
   });
 
   it("reach a job whose supervisor was stopped for a while", async () => {
