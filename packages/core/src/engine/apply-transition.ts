@@ -3,6 +3,7 @@ import { type ExecutionSnapshot, isEnded } from "../contract/execution-snapshot.
 import type { ExecutionRef, TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import { aboutTask } from "./audit.ts";
+import { assertSnapshot } from "./check-snapshot.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { openQuestions } from "./questions.ts";
 import { type Draft, reviseTask } from "./revise-task.ts";
@@ -57,6 +58,7 @@ export const takeSnapshot = (
     engine,
     record.taskId,
     (current) => {
+      assertSnapshot(current, snapshot);
       const referred = ref === undefined || ref === current.ref ? current : { ...current, ref };
       return applySnapshot(referred, snapshot, engine.store.now(), engine.limits.maxReasks);
     },

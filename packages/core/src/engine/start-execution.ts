@@ -7,6 +7,7 @@ import type { StartOutcome, StartPromise } from "../contract/workflow-adapter.ts
 import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
+import { assertSnapshot } from "./check-snapshot.ts";
 import { backOffMs, callMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts";
@@ -72,7 +73,7 @@ export const saveStarted = async (
   let isNews = false;
   const saved = await applyTransition(engine, record.taskId, (current) => {
     isNews = current.ref === undefined;
-    return startedTransition(engine, current, outcome);
+    return startedTransition(engine, current, withUsableSnapshot(engine, current, outcome));
   });
   if (saved !== undefined) {
     if (isNews) engine.audit({ kind: "start_accepted", ...aboutTask(saved) });
@@ -87,6 +88,18 @@ export const saveStarted = async (
     message: "the backend accepted the start of a task that was removed meanwhile",
   });
   await stopUnrecorded(engine, record.adapterId, outcome.ref);
+};
+
+/** A ref is worth keeping whatever stands beside it. */
+const withUsableSnapshot = (engine: EngineContext, record: TaskRecord, outcome: StartOutcome): StartOutcome => {
+  if (outcome.snapshot === undefined) return outcome;
+  try {
+    assertSnapshot(record, outcome.snapshot);
+    return outcome;
+  } catch (error) {
+    engine.audit({ kind: "internal_error", ...aboutTask(record), message: toBridgeError(error).message });
+    return { ref: outcome.ref };
+  }
 };
 
 const startedTransition = (engine: EngineContext, current: TaskRecord, { ref, snapshot }: StartOutcome): Transition => {
