@@ -7,4 +7,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-process.exitCode = await runProgram(process.argv.slice(2));
+const exitCode = await runProgram(process.argv.slice(2));
+for (const stream of [process.stdout, process.stderr]) {
+  await new Promise<void>((resolve) => stream.write("", () => resolve()));
+}
+// What an adapter has begun and cannot end (a file system that does not answer) must not keep the process.
+process.exit(exitCode);

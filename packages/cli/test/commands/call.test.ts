@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { configText, createWorkbench, documentOf, type Workbench } from "../workbench.ts";
 
@@ -89,6 +90,15 @@ describe("call --config", () => {
       state: "succeeded",
       result: { answer: { action: "accept", content: { ok: true } } },
     });
+  });
+
+  test("ends although an adapter does not", async () => {
+    const adapter = fileURLToPath(new URL("../fixtures/lingering-adapter.mjs", import.meta.url));
+    writeFileSync(join(bench.folder, "lingering.yaml"), configText.replace("use: process", `use: ${adapter}`));
+    const done = await bench.runSpawned(["call", "large", "--config", "lingering.yaml"]);
+    expect([done.code, done.stdout.length]).toEqual([0, 300_000 + '{\n  "text": ""\n}\n'.length]);
+    const failed = await bench.runSpawned(["call", "fail", "--config", "lingering.yaml"]);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("the disk is full") });
   });
 
   test("interrupted: exit code 130, the task goes on and can be watched to its end", async () => {
