@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import { memoryStore } from "@taskbridge/core/memory";
 import { exitCodes } from "../cli-error.ts";
+import { checkTemplates } from "../config/check-templates.ts";
 import { chooseConfig } from "../config/choose-config.ts";
+import type { Config } from "../config/config.ts";
 import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { buildEngine } from "../config/open-engine.ts";
@@ -11,10 +14,23 @@ import { printText } from "../terminal/follow-task.ts";
 export const checkConfig = async (flags: { readonly config?: string }): Promise<number> => {
   const config = openConfig(chooseConfig(flags.config));
   checkStoreUrl(config);
+  checkTemplates(config);
+  await checkTokens(config);
   const pipelines = await loadPipelines(config);
   const engine = buildEngine(config, pipelines, memoryStore());
   await engine.close();
   const tools = pipelines.tools.map(({ name }) => name);
   printText(`${config.file}: ok; tools: ${tools.join(", ")}; adapters: ${Object.keys(pipelines.adapters).join(", ")}`);
   return exitCodes.completed;
+};
+
+const checkTokens = async (config: Config): Promise<void> => {
+  const { auth } = config.server;
+  if (auth === undefined) return;
+  const { tokenFile } = await import("@taskbridge/server");
+  try {
+    await tokenFile(resolve(config.directory, auth.tokens)).open?.();
+  } catch (error) {
+    throw config.rebase(error, ["server"]);
+  }
 };

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { isBridgeError } from "@taskbridge/core";
 import type { CallContext, CheckFinding, WorkflowAdapter } from "@taskbridge/core/adapter";
 import { exitCodes } from "../cli-error.ts";
+import { checkTemplates } from "../config/check-templates.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
@@ -33,6 +34,7 @@ export const doctor = async (flags: { readonly config?: string }): Promise<numbe
   print(checkNode());
   try {
     const config = openConfig(file);
+    checkTemplates(config);
     const pipelines = await loadPipelines(config);
     print({ level: "ok", subject: config.file, message: "the configuration can be used" });
     for (const finding of checkWires(config)) print(finding);

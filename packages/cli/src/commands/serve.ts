@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type AuditKind, isBridgeError } from "@taskbridge/core";
 import { createTaskServer, type TaskServer, tokenFile } from "@taskbridge/server";
-import { CliError, exitCodes } from "../cli-error.ts";
+import { exitCodes } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { Config } from "../config/config.ts";
 import { loadPipelines } from "../config/load-pipelines.ts";
@@ -106,9 +106,9 @@ const serveHttp = async (
 
 const toListenError = (config: Config, error: unknown, { host, port }: { host: string; port: number }): unknown => {
   const isTaken = isBridgeError(error) && error.data?.["reason"] === "EADDRINUSE";
-  return isTaken
-    ? new CliError(`${host}:${port} is in use by another program; choose another --port`)
-    : toServeError(config, error);
+  if (!isTaken) return toServeError(config, error);
+  const message = `${host}:${port} is in use by another program; choose another here or with --port`;
+  return config.fault(["server", "http", "port"], message);
 };
 
 /** The server tells paths from the top of the file, but for those of its authenticator. */

@@ -58,6 +58,18 @@ describe("serve", () => {
     expect(code).toBe(130);
   });
 
+  test("--check finds a template that is never replaced, and tokens that are not there", async () => {
+    writeFileSync(join(bench.folder, "never.yaml"), configText.replace("{{input.file}}", "{{output.file}}"));
+    writeFileSync(join(bench.folder, "absent.yaml"), `server: { auth: { tokens: ./nowhere.json } }\n${configText}`);
+    const never = await bench.run(["serve", "--check", "--config", "never.yaml"]);
+    const absent = await bench.run(["serve", "--check", "--config", "absent.yaml"]);
+    expect([never.code, absent.code]).toEqual([2, 2]);
+    expect(never.stderr).toBe(
+      "never.yaml:9: tools[4].target.command[3]: {{output.file}}: only {{input.NAME}} is replaced\n",
+    );
+    expect(absent.stderr).toMatch(/^absent\.yaml:1: server\.auth\.tokens: .*nowhere\.json cannot be read: ENOENT\n$/);
+  });
+
   test("a port that is taken is named", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
@@ -66,9 +78,9 @@ describe("serve", () => {
     const outcome = await bench.run(["serve", "--config", bench.config, "--port", port]);
     taken.close();
     expect(outcome).toEqual({
-      code: 1,
+      code: 2,
       stdout: "",
-      stderr: `127.0.0.1:${port} is in use by another program; choose another --port\n`,
+      stderr: `${bench.config}:1: server.http.port: 127.0.0.1:${port} is in use by another program; choose another here or with --port\n`,
     });
   });
 
