@@ -105,3 +105,30 @@ async function compile(file: string): Promise<void> {
     throw new Error(`${file} does not compile:\n${error.stdout}`);
   });
 }
+
+test("the minimal adapter of the guide works as written", async () => {
+  const guide = readFileSync(join(repository, "packages", "docs", "adapter-contract.md"), "utf8");
+  const [, code = ""] = /^```js\n(\/\/ timer-adapter\.mjs\n[\s\S]*?)^```$/m.exec(guide) ?? [];
+  writeFileSync(join(bench.folder, "timer-adapter.mjs"), code);
+  const tool = (seconds: string): string =>
+    `  - { name: timer, description: Waits., adapter: timer, target: { seconds: ${seconds} }, task: { pollIntervalMs: 250 } }`;
+  const configuration = (seconds: string): string =>
+    `store: "memory:"\nadapters:\n  timer: { use: ./timer-adapter.mjs }\ntools:\n${tool(seconds)}\n`;
+  writeFileSync(join(bench.folder, "timer.yaml"), configuration("1"));
+  const called = await bench.runSpawned([
+    "call",
+    "timer",
+    "--input",
+    '{"said":"yes"}',
+    "--config",
+    "timer.yaml",
+    "--json",
+  ]);
+  expect(documentOf(called)).toMatchObject({ state: "succeeded", result: { said: "yes" } });
+  writeFileSync(join(bench.folder, "timer.yaml"), configuration("soon"));
+  const refused = await bench.runSpawned(["call", "timer", "--config", "timer.yaml"]);
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("tools[0].target.seconds: a number is needed"),
+  });
+});
