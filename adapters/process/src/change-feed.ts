@@ -1,6 +1,6 @@
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, statSync, watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isKey } from "./execution-ref.ts";
 
 /** Looking by itself (milliseconds): where the system cannot watch, and where it can, in case an event was dropped. */
@@ -19,6 +19,7 @@ export const changeFeed = (folder: string): ChangeFeed => {
   const listeners = new Set<(key: string) => void>();
   const seen = new Map<string, number>();
   let watcher: FSWatcher | undefined;
+  let watchedInode: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const tell = (key: string): void => {
@@ -45,10 +46,34 @@ export const changeFeed = (folder: string): ChangeFeed => {
       seen.set(name, time);
     });
   };
+  const unwatch = (): void => {
+    watcher?.close();
+    watcher = undefined;
+  };
+  /** A folder that was removed is watched no more, even when there is one of its name again. */
+  const unwatchRemoved = (): void => {
+    if (statSync(folder, { throwIfNoEntry: false })?.ino !== watchedInode) unwatch();
+  };
+  const tryToWatch = (): void => {
+    try {
+      watchedInode = statSync(folder).ino;
+      watcher = watch(folder, (_, name) => {
+        // So the system tells of the folder itself. Its inode would not do: a successor may be given the same.
+        if (name === basename(folder)) lookAgain();
+        else if (name !== null) tell(name);
+      });
+      watcher.on("error", unwatch);
+    } catch {
+      // No room in the system's tables, or the folder is not there yet: polling goes on.
+      unwatch();
+    }
+  };
   /** One look at a time, and none for a feed that was closed meanwhile. */
   const lookLater = (): void => {
     const mine = setTimeout(
       async () => {
+        if (watcher === undefined) tryToWatch();
+        else unwatchRemoved();
         await look().catch(() => {});
         if (timer === mine) lookLater();
       },
@@ -56,20 +81,14 @@ export const changeFeed = (folder: string): ChangeFeed => {
     );
     timer = mine;
   };
-  const unwatch = (): void => {
-    watcher?.close();
-    watcher = undefined;
+  /** Goes back to polling, which goes on until there is a folder to watch. */
+  const lookAgain = (): void => {
+    unwatch();
+    clearTimeout(timer);
+    lookLater();
   };
   const open = (): void => {
-    try {
-      watcher = watch(folder, (_, name) => {
-        if (name !== null) tell(name);
-      });
-      // No room in the system's tables, or the folder is gone: polling goes on.
-      watcher.on("error", unwatch);
-    } catch {
-      watcher = undefined;
-    }
+    tryToWatch();
     lookLater();
   };
   const close = (): void => {

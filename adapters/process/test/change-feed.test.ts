@@ -6,11 +6,13 @@ import { changeFeed } from "../src/change-feed.ts";
 import { until } from "./job-bench.ts";
 
 let place: string;
+let opened: ReturnType<typeof changeFeed> | undefined;
 
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), "taskbridge-feed-"));
 });
 afterEach(() => {
+  opened?.close();
   rmSync(place, { recursive: true });
 });
 
@@ -42,6 +44,28 @@ describe("the change feed", () => {
   it("hears of them by polling where the system cannot watch", () => {
     const folder = join(place, "later");
     return hearsChanges(folder, () => mkdirSync(folder));
+  });
+
+  it("watches again when the folder was removed and made again", async () => {
+    const folder = join(place, "jobs", ".events");
+    mkdirSync(folder, { recursive: true });
+    opened = changeFeed(folder);
+    const heard: string[] = [];
+    opened.listen((key) => heard.push(key));
+    const hears = async (key: string): Promise<void> => {
+      writeFileSync(join(folder, key), "");
+      await until(key, () => (heard.includes(key) ? true : undefined));
+    };
+    await hears("mcp-1");
+    const begunAt = performance.now();
+    for (const round of [2, 3, 4]) {
+      rmSync(join(place, "jobs"), { recursive: true });
+      mkdirSync(folder, { recursive: true });
+      await hears(`mcp-${round}`);
+      await hears(`mcp-${round}-later`);
+    }
+    // Looking by itself takes two seconds each time where a change is not told.
+    expect(performance.now() - begunAt).toBeLessThan(4000);
   });
 
   it("does not take other names for keys", async () => {
