@@ -115,18 +115,31 @@ describe("applySnapshot", () => {
     expect(asked.secrets).toEqual([{ name: "secret:q1", secret: "s3cret" }]);
     expect(JSON.stringify(asked.record)).not.toContain("s3cret");
     expect(applySnapshot(asked.record, { status: "running" }, 3_000, 3).record.state).toBe("waiting");
-    const withdrawn = applySnapshot(asked.record, { status: "running", questions: [] }, 3_000, 3);
+    const withdrawn = applySnapshot(asked.record, { status: "running", questions: [] }, 3_000, 3, 2_500);
     expect(withdrawn).toMatchObject({
-      record: { state: "running", questions: [{ key: "q1", state: "closed", message: "" }] },
+      record: { state: "running", questions: [{ key: "q1", state: "withdrawn", message: "" }] },
       dropPayloads: ["secret:q1"],
     });
-    const stale = applySnapshot(
+    const again = applySnapshot(
       withdrawn.record,
       { status: "waiting", questions: [{ id: "approve#1", message: "Go?" }] },
       4_000,
       3,
     ).record;
-    expect(stale).toMatchObject({ state: "running", questions: [{ key: "q1", state: "closed" }] });
+    expect(again).toMatchObject({ state: "waiting", questions: [{ key: "q1" }, { key: "q2", state: "open" }] });
+  });
+
+  it("lets neither news nor a look that began before a question take it away", () => {
+    const asked = applySnapshot(
+      record(),
+      { status: "waiting", questions: [{ id: "a", message: "Go?" }] },
+      2_000,
+      3,
+    ).record;
+    for (const lookedAt of [undefined, 1_500, 2_000]) {
+      const late = applySnapshot(asked, { status: "running", questions: [] }, 3_000, 3, lookedAt).record;
+      expect(late).toMatchObject({ state: "waiting", questions: [{ key: "q1", state: "open", message: "Go?" }] });
+    }
   });
 
   it("keeps a record small whatever a backend says", () => {

@@ -208,7 +208,7 @@ describe("a heartbeat", () => {
     expect(await world.record(world.taskId)).toMatchObject({
       state: "running",
       effects: [],
-      questions: [{ state: "closed" }],
+      questions: [{ state: "withdrawn" }],
     });
   });
 });

@@ -132,7 +132,9 @@ describe("a question of an execution", () => {
     const world = await open();
     world.backend.of().ask();
     await world.saved();
+    await world.clock.advance(10);
     world.backend.of().withdraw();
+    await world.clock.advance(1_000);
     expect(await world.keys()).toEqual([]);
     expect((await world.saved()).state).toBe("running");
   });

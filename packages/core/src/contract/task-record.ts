@@ -17,10 +17,11 @@ export interface TaskQuestion {
   /** Present when it has a secret: that is the payload `secret:<secretKey>`, kept under the key it was first asked with. */
   readonly secretKey?: string;
   /**
-   * `open`: clients may answer. `answered`: the answer waits in the outbox. `closed`: delivered, withdrawn or asked
-   * anew. `undelivered`: the backend refused the answer; if it still asks, the question is asked again.
+   * `open`: clients may answer. `answered`: the answer waits in the outbox. `closed`: delivered or asked
+   * anew. `undelivered`: the backend refused the answer; if it still asks, the question is asked again. `withdrawn`: the
+   * backend no longer asks it; if it does again, so does the task.
    */
-  readonly state: "open" | "answered" | "closed" | "undelivered";
+  readonly state: "open" | "answered" | "closed" | "undelivered" | "withdrawn";
   /** Epoch milliseconds. */
   readonly askedAt: number;
   /** Epoch milliseconds after which it is cancelled for want of an answer. */

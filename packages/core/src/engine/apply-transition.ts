@@ -52,7 +52,7 @@ export const takeSnapshot = (
   engine: EngineContext,
   record: TaskRecord,
   snapshot: ExecutionSnapshot,
-  ref?: ExecutionRef,
+  { ref, lookedAt }: { readonly ref?: ExecutionRef | undefined; readonly lookedAt?: number | undefined },
 ): Promise<TaskRecord | undefined> =>
   applyTransition(
     engine,
@@ -60,7 +60,7 @@ export const takeSnapshot = (
     (current) => {
       assertSnapshot(current, snapshot);
       const referred = ref === undefined || ref === current.ref ? current : { ...current, ref };
-      return applySnapshot(referred, snapshot, engine.store.now(), engine.limits.maxReasks);
+      return applySnapshot(referred, snapshot, engine.store.now(), engine.limits.maxReasks, lookedAt);
     },
     record,
   );

@@ -128,7 +128,7 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     if ("error" in outcome) look.error = outcome.error.message;
     if ("unavailable" in outcome) look.error = outcome.unavailable;
     try {
-      await takeOutcome(engine, record, outcome, isSuspect);
+      await takeOutcome(engine, record, outcome, { lookedAt: look.sentAt ?? 0, isSuspect });
     } catch (error) {
       look.error = toBridgeError(error).message;
       engine.audit({ kind: "internal_error", taskId: record.taskId, message: look.error });

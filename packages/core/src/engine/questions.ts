@@ -18,7 +18,9 @@ const mostClosed = 50;
 export const openQuestions = (record: TaskRecord): readonly TaskQuestion[] =>
   record.questions.filter((question) => question.state === "open");
 
-const toClosed = (question: TaskQuestion, state: "closed" | "undelivered" = "closed"): TaskQuestion => ({
+type ClosedState = "closed" | "undelivered" | "withdrawn";
+
+const toClosed = (question: TaskQuestion, state: ClosedState): TaskQuestion => ({
   key: question.key,
   questionId: question.questionId,
   message: "",
@@ -31,12 +33,12 @@ const toClosed = (question: TaskQuestion, state: "closed" | "undelivered" = "clo
 export const closeQuestions = (
   record: TaskRecord,
   keys: ReadonlySet<string>,
-  state: "closed" | "undelivered" = "closed",
+  state: ClosedState = "closed",
 ): { readonly record: TaskRecord; readonly dropPayloads: readonly PayloadName[] } => {
   if (keys.size === 0) return { record, dropPayloads: [] };
   const closing = record.questions.filter((question) => keys.has(question.key));
   const questions = record.questions.map((question) => (keys.has(question.key) ? toClosed(question, state) : question));
-  const ended = questions.filter((question) => question.state === "closed" || question.state === "undelivered");
+  const ended = questions.filter((question) => question.state !== "open" && question.state !== "answered");
   const forgotten = new Set(ended.slice(0, Math.max(0, ended.length - mostClosed)));
   const kept = keepEffects(
     { ...record, questions: questions.filter((question) => !forgotten.has(question)) },
@@ -90,12 +92,15 @@ export const mintQuestion = (
 /**
  * Brings the questions of a record in line with those that the execution has open. One is recognised by the adapter's
  * identity for it, so a stale look neither asks twice nor reopens what was answered.
+ *
+ * `lookedAt`: when the look began that told them. Only a look that began after a question was asked can tell that it is
+ * withdrawn: news, and a look that was slow, may be older than the question.
  */
 export const mergeQuestions = (
   record: TaskRecord,
   asked: readonly ExecutionQuestion[],
   now: number,
-  maxReasks: number,
+  { maxReasks, lookedAt }: { readonly maxReasks: number; readonly lookedAt: number | undefined },
 ): {
   readonly record: TaskRecord;
   readonly payloads: readonly Payload[];
@@ -105,16 +110,17 @@ export const mergeQuestions = (
   const stillAsked = new Set(asked.map((question) => question.id));
   const withdrawn = new Set(
     openQuestions(record)
-      .filter((question) => !stillAsked.has(question.questionId))
+      .filter((question) => !stillAsked.has(question.questionId) && question.askedAt < (lookedAt ?? 0))
       .map((question) => question.key),
   );
-  const closed = closeQuestions(record, withdrawn);
+  const closed = closeQuestions(record, withdrawn, "withdrawn");
   const secrets: NewSecret[] = [];
   let next = closed.record;
   for (const question of asked) {
     const before = next.questions.findLast((known) => known.questionId === question.id);
-    const reasks = before === undefined ? 0 : before.reasks + 1;
-    if ((before !== undefined && before.state !== "undelivered") || reasks > maxReasks) continue;
+    if (before !== undefined && before.state !== "undelivered" && before.state !== "withdrawn") continue;
+    const reasks = (before?.reasks ?? 0) + (before?.state === "undelivered" ? 1 : 0);
+    if (reasks > maxReasks) continue;
     if (openQuestions(next).length >= mostOpen) break;
     if (weightOf(question) + openQuestions(next).reduce((sum, open) => sum + weightOf(open), 0) > mostQuestionBytes) {
       next = { ...next, message: `questions of more than ${mostQuestionBytes} bytes cannot be shown` };

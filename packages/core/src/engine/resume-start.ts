@@ -1,7 +1,6 @@
 import { toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { ExecutionRef } from "../contract/identity.ts";
-import type { JsonObject } from "../contract/json-value.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import type { StartPromise } from "../contract/workflow-adapter.ts";
 import { aboutTask } from "./audit.ts";
@@ -9,10 +8,9 @@ import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { backOffMs, callMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts";
-import { fillTemplate } from "./fill-template.ts";
 import { readInput } from "./payloads.ts";
 import { reviseTask } from "./revise-task.ts";
-import { delayStart, type StartEffect, type StartResult, saveStarted, sendStart } from "./start-execution.ts";
+import { delayStart, type StartEffect, type StartResult, saveStarted, sendStart, toTarget } from "./start-execution.ts";
 import { endTask, unchanged } from "./transitions.ts";
 
 /**
@@ -124,7 +122,7 @@ const lookForStart = async (
       onTimeout: "unavailable",
       record,
       run: (adapter, context) => {
-        const target = adapter.parseTarget(fillTemplate(record.target, JSON.parse(input) as JsonObject));
+        const target = toTarget(adapter, record, input);
         return (
           adapter.find?.(
             { key: record.startKey, target, firstSentAt: record.start.firstSentAt ?? record.createdAt },

@@ -1,9 +1,9 @@
-import { type BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
+import { BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { AdapterId, ExecutionRef } from "../contract/identity.ts";
 import type { JsonObject } from "../contract/json-value.ts";
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
-import type { StartOutcome, StartPromise } from "../contract/workflow-adapter.ts";
+import type { StartOutcome, StartPromise, WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
@@ -50,7 +50,7 @@ export const sendStart = async (
       onTimeout: "outcome_unknown",
       record,
       run: (adapter, context) => {
-        const target = adapter.parseTarget(fillTemplate(record.target, JSON.parse(input) as JsonObject));
+        const target = toTarget(adapter, record, input);
         return adapter.start({ key: record.startKey, target, input, attempt: effect.attempts }, context);
       },
       // Whatever was concluded meanwhile: it runs.
@@ -61,6 +61,24 @@ export const sendStart = async (
   } catch (error) {
     if (engine.closing.aborted) return undefined;
     return takeStartError(engine, record, effect, toBridgeError(error), promise);
+  }
+};
+
+/**
+ * The target with the input's values filled in. The adapter took it as it was configured, so what it refuses now is the
+ * caller's.
+ */
+export const toTarget = (adapter: WorkflowAdapter, record: TaskRecord, input: string): unknown => {
+  const filled = fillTemplate(record.target, JSON.parse(input) as JsonObject);
+  try {
+    return adapter.parseTarget(filled);
+  } catch (error) {
+    const known = toBridgeError(error);
+    throw new BridgeError("invalid_input", `with these arguments the target is refused: ${known.message}`, {
+      notSent: true,
+      ...(known.data === undefined ? {} : { data: known.data }),
+      cause: error,
+    });
   }
 };
 

@@ -7,15 +7,23 @@ import { keepEffects } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { endTask, failTask, hasExecutionEnded, releaseSlot, type Transition } from "./transitions.ts";
 
-/** Writes down what one look told. `isSuspect`: so many of the batch were missing that missing says nothing. */
+/** What is to be known of a look beside its outcome. */
+export interface Look {
+  /** When it began, by the store's clock. */
+  readonly lookedAt: number;
+  /** So many of the batch were missing that missing says nothing. */
+  readonly isSuspect: boolean;
+}
+
+/** Writes down what one look told. */
 export const takeOutcome = async (
   engine: EngineContext,
   record: TaskRecord,
   outcome: InspectOutcome,
-  isSuspect: boolean,
+  { lookedAt, isSuspect }: Look,
 ): Promise<void> => {
   if ("snapshot" in outcome) {
-    await takeSnapshot(engine, record, outcome.snapshot, outcome.ref);
+    await takeSnapshot(engine, record, outcome.snapshot, { ref: outcome.ref, lookedAt });
   } else if ("notFound" in outcome) {
     const { proven, reason } = outcome.notFound;
     if (!proven && isSuspect) return;

@@ -99,12 +99,16 @@ export const hasExecutionEnded = (record: TaskRecord): boolean =>
 /** The record as it is, with nothing beside it. */
 export const unchanged = (record: TaskRecord): Transition => ({ record, payloads: [], dropPayloads: [], secrets: [] });
 
-/** What a look at the backend, or news from it, makes of a record. The same record when it makes no difference. */
+/**
+ * What a look at the backend, or news from it, makes of a record. The same record when it makes no difference.
+ * `lookedAt`: when the look began; absent for news.
+ */
 export const applySnapshot = (
   record: TaskRecord,
   snapshot: ExecutionSnapshot,
   now: number,
   maxReasks: number,
+  lookedAt?: number,
 ): Transition => {
   const { missingSince: _seen, ...found } = record;
   const seen: TaskRecord = { ...found, execution: toExecution(record, snapshot) };
@@ -115,7 +119,7 @@ export const applySnapshot = (
   const merged =
     snapshot.questions === undefined || record.cancel !== undefined
       ? unchanged(seen)
-      : mergeQuestions(seen, snapshot.questions, now, maxReasks);
+      : mergeQuestions(seen, snapshot.questions, now, { maxReasks, lookedAt });
   const state =
     openQuestions(merged.record).length > 0 ? "waiting" : snapshot.status === "waiting" ? "running" : snapshot.status;
   const next: TaskRecord = { ...merged.record, state };

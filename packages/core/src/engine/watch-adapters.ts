@@ -7,6 +7,7 @@ import { takeSnapshot } from "./apply-transition.ts";
 import { callAdapter } from "./call-adapter.ts";
 import { backOffMs } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { openQuestions } from "./questions.ts";
 import { reviseTask } from "./revise-task.ts";
 import type { Service } from "./service.ts";
 import { saveStarted } from "./start-execution.ts";
@@ -61,8 +62,19 @@ const takeUpdate = async (engine: EngineContext, record: TaskRecord, update: Exe
   }
   // Events come late and out of order: one that says less than an end is only a reason to look.
   if (isEnded(update.snapshot.status) || !isOlder(record, update))
-    await takeSnapshot(engine, record, update.snapshot, update.ref);
+    await takeSnapshot(engine, record, update.snapshot, { ref: update.ref, ...trustOf(engine, record) });
   else engine.lookSoon(record);
+  if (lacksQuestion(record, update)) engine.lookSoon(record);
+};
+
+/** Where nobody can look, news must be taken as if it were a look. */
+const trustOf = (engine: EngineContext, record: TaskRecord): { readonly lookedAt?: number } =>
+  engine.adapters.get(record.adapterId)?.inspect === undefined ? { lookedAt: engine.store.now() } : {};
+
+/** Perhaps a question was withdrawn, perhaps the news is older than the question: a look tells. */
+const lacksQuestion = (record: TaskRecord, { snapshot }: ExecutionUpdate): boolean => {
+  const asked = new Set(snapshot?.questions?.map(({ id }) => id));
+  return snapshot?.questions !== undefined && openQuestions(record).some(({ questionId }) => !asked.has(questionId));
 };
 
 /** A ref beside our key may be a newer one (a queue item became a build). */
