@@ -9,8 +9,11 @@ export const systemRandomBytes: RandomBytes = (count) => randomBytes(count);
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** 160 random bits as URL-safe text. An ID may be all that guards a task, so it must not be guessable. */
-export const mintTaskId = (random: RandomBytes): TaskId => asTaskId(Buffer.from(random(20)).toString("base64url"));
+/**
+ * 160 random bits in hex. An ID may be all that guards a task, so it must not be guessable; and a person types it after a
+ * command, so it must not begin with a dash.
+ */
+export const mintTaskId = (random: RandomBytes): TaskId => asTaskId(hex(random(20)));
 
 /** `mcp-` and 128 random bits: fits the name rules of every backend, and tells nothing about the task. */
 export const mintStartKey = (random: RandomBytes): StartKey => asStartKey(`mcp-${hex(random(16))}`);
