@@ -1,6 +1,5 @@
 import { exitCodes, toFailure } from "./cli-error.ts";
 import { createProgram } from "./program.ts";
-import { guardTaskId } from "./terminal/guard-task-id.ts";
 import { safeText } from "./terminal/safe-text.ts";
 
 /** Runs one command line, without the program's own name, and resolves with the exit code. Never rejects. */
@@ -10,7 +9,7 @@ export const runProgram = async (args: readonly string[]): Promise<number> => {
     const program = createProgram((code) => {
       exitCode = code;
     });
-    await program.parseAsync(guardTaskId(args), { from: "user" });
+    await program.parseAsync([...args], { from: "user" });
   } catch (error) {
     const failure = toFailure(error);
     if (failure.message !== "") process.stderr.write(`${safeText(failure.message)}\n`);

@@ -27,11 +27,6 @@ test("without --config, the taskbridge.yaml of the current folder is used", asyn
   expect((await bench.run(["doctor"])).stdout).toMatch(/^ok {6}taskbridge\.yaml: the configuration can be used$/m);
 });
 
-test("an ID that begins with a dash is no option", async () => {
-  const outcome = await bench.run(["tasks", "show", "-c2WTjCTFpYRWkHdL4KSa2cF9i-"]);
-  expect(outcome).toMatchObject({ code: 1, stderr: "Task not found\n" });
-});
-
 test.each(commands)("%s: --help says so", async (...command) => {
   const { stdout } = await bench.run([...command, "--help"]);
   expect(stdout.replace(/\s+/g, " ")).toContain("(default: taskbridge.yaml in the current folder)");
