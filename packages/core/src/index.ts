@@ -19,6 +19,7 @@ export { type Access, localOwner } from "./engine/ownership.ts";
 export type { GivenAnswer, Prepare, PrepareOutcome, PrepareQuestion } from "./engine/prepare-call.ts";
 export type {
   AnswerReport,
+  ClaimOutcome,
   CreateTask,
   OutputPart,
   TaskEngine,

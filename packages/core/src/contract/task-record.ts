@@ -30,6 +30,11 @@ export interface TaskQuestion {
   readonly heartbeatMs?: number;
   /** How often it has been asked again after a `cancel`. */
   readonly reasks: number;
+  /**
+   * Only while it is open: who is putting it to a person, where a question reaches one person by one connection, and until
+   * when (epoch milliseconds) that holds without being renewed. Anyone may answer nevertheless. Absent: nobody is.
+   */
+  readonly claim?: { readonly by: string; readonly until: number };
 }
 
 interface EffectBase {

@@ -112,7 +112,7 @@ const questionCheck = (engine: EngineContext, schema: JsonObject): JsonCheck => 
 };
 
 const askAgain = (engine: EngineContext, record: TaskRecord, question: TaskQuestion): TaskRecord => {
-  const { key: _key, state: _state, askedAt: _askedAt, expiresAt, ...asked } = question;
+  const { key: _key, state: _state, askedAt: _askedAt, claim: _claim, expiresAt, ...asked } = question;
   // Its secret stays where it is: the new one points to it.
   const closed = closeQuestions(record, new Set([question.key])).record;
   const now = engine.store.now();
@@ -129,9 +129,11 @@ export const answerOpenQuestion = (
 ): { readonly record: TaskRecord; readonly payloads: readonly Payload[] } => {
   const now = engine.store.now();
   const answerId = `${draft.record.startKey}-${question.key}`;
-  const questions = draft.record.questions.map((entry) =>
-    entry.key === question.key ? { ...entry, state: "answered" as const } : entry,
-  );
+  const questions = draft.record.questions.map((entry) => {
+    if (entry.key !== question.key) return entry;
+    const { claim: _claim, ...answered } = entry;
+    return { ...answered, state: "answered" as const };
+  });
   const state = questions.some((entry) => entry.state === "open") ? "waiting" : "running";
   const queue = isClaimed ? withClaimedEffect : withEffect;
   const notBefore = isClaimed ? now + claimMs("answer", engine.limits.callTimeoutMs) : now;

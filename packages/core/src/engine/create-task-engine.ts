@@ -8,6 +8,7 @@ import { answerTask } from "./answer-task.ts";
 import type { AuditSink } from "./audit.ts";
 import { callAdapter } from "./call-adapter.ts";
 import { cancelTask } from "./cancel-task.ts";
+import { claimQuestion, releaseQuestion } from "./claim-question.ts";
 import { createTask, requireInput, requireTool } from "./create-task.ts";
 import { deleteTask } from "./delete-task.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -106,6 +107,8 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
       toView(engine, scheduler, await waitForTask(engine, scheduler, id, access, wait)),
     followTask: (id, access, listener, gone = () => {}) => followTask(engine, scheduler, id, access, listener, gone),
     answerTask: (id, access, answers) => answerTask(engine, id, access, answers),
+    claimQuestion: (id, access, key, claim) => claimQuestion(engine, id, access, key, claim),
+    releaseQuestion: (id, access, key, by) => releaseQuestion(engine, id, access, key, by),
     cancelTask: async (id, access, cancel) => toView(engine, scheduler, await cancelTask(engine, id, access, cancel)),
     listTasks: async (access, filter, cursor, limit) => {
       const page = await listTasks(engine, access, filter, cursor, limit);

@@ -68,7 +68,7 @@ export const closeAllQuestions = (
 /** Gives a question to clients under a key that was never used in this task. */
 export const mintQuestion = (
   record: TaskRecord,
-  asked: Omit<TaskQuestion, "key" | "state" | "askedAt" | "expiresAt">,
+  asked: Omit<TaskQuestion, "key" | "state" | "askedAt" | "expiresAt" | "claim">,
   now: number,
   expiresAt: number | undefined,
 ): TaskRecord => {
@@ -145,7 +145,7 @@ const weightOf = (question: Pick<ExecutionQuestion, "message" | "schema" | "url"
 const toAsked = (
   question: ExecutionQuestion,
   reasks: number,
-): Omit<TaskQuestion, "key" | "state" | "askedAt" | "expiresAt"> => ({
+): Omit<TaskQuestion, "key" | "state" | "askedAt" | "expiresAt" | "claim"> => ({
   questionId: question.id,
   message: question.message,
   ...(question.schema === undefined ? {} : { schema: question.schema }),

@@ -1,5 +1,5 @@
 import type { OwnerId } from "../contract/identity.ts";
-import type { OutputMediaType, TaskRecord } from "../contract/task-record.ts";
+import type { OutputMediaType, TaskQuestion, TaskRecord } from "../contract/task-record.ts";
 import type { ListFilter } from "../contract/task-store.ts";
 import type { ReceiveRequest } from "../contract/workflow-adapter.ts";
 import type { Limits } from "./limits.ts";
@@ -54,6 +54,15 @@ export interface AnswerReport {
   /** Keys that are not open: unknown, answered already, withdrawn. */
   readonly ignored: readonly string[];
 }
+
+/**
+ * What became of a claim. `held`: by the caller, until `question.claim.until`. `taken`: by somebody else, until then (epoch
+ * milliseconds by the store's clock) unless renewed or released. `closed`: there is no such open question.
+ */
+export type ClaimOutcome =
+  | { readonly outcome: "held"; readonly question: TaskQuestion }
+  | { readonly outcome: "taken"; readonly until: number }
+  | { readonly outcome: "closed" };
 
 /** A range of an output. */
 export interface OutputPart {
@@ -115,6 +124,21 @@ export interface TaskEngine {
    * `invalid_input` with `data.path`, and every key stays open.
    */
   answerTask(taskId: unknown, access: Access, answers: Readonly<Record<string, GivenAnswer>>): Promise<AnswerReport>;
+  /**
+   * Claims an open question, so that of all who notice it, in any process, one puts it to the person. A claim lapses after
+   * `forMs` (milliseconds, at most a day) unless `by` claims again, which extends it and never shortens it. `by` is 1 to 64
+   * visible ASCII characters other than `"` and `\`; one name is one holder, however often it claims. Anything else is
+   * `invalid_input` with `data.path`. Clients see nothing of it, and who waits for a change is woken by a claim and by a
+   * release, but not when one lapses. Anyone may answer meanwhile: the first answer counts.
+   */
+  claimQuestion(
+    taskId: unknown,
+    access: Access,
+    key: string,
+    claim: { readonly by: string; readonly forMs: number },
+  ): Promise<ClaimOutcome>;
+  /** Gives back what `by` holds, so that others may ask at once. No effect when it holds nothing, or the task is gone. */
+  releaseQuestion(taskId: unknown, access: Access, key: string, by: string): Promise<void>;
   /**
    * Asks the backend to stop. `latch`: the task is `cancelled` before this resolves, as some wires demand; otherwise it
    * ends as the backend ends. Of an ended task: no effect. Idempotent.

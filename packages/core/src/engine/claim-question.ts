@@ -1,0 +1,88 @@
+import { BridgeError, isBridgeError } from "../contract/bridge-error.ts";
+import { isEnded } from "../contract/execution-snapshot.ts";
+import type { TaskQuestion, TaskRecord } from "../contract/task-record.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { type Access, requireVisible } from "./ownership.ts";
+import { openQuestions } from "./questions.ts";
+import { reviseTask } from "./revise-task.ts";
+import type { ClaimOutcome } from "./task-engine.ts";
+import { parseTaskId } from "./task-id.ts";
+
+export interface QuestionClaim {
+  readonly by: string;
+  readonly forMs: number;
+}
+
+/** Who claims a question and dies holds it no longer than this. */
+const longestMs = 86_400_000;
+
+/** See `TaskEngine.claimQuestion`. */
+export const claimQuestion = async (
+  engine: EngineContext,
+  id: unknown,
+  access: Access,
+  key: string,
+  claim: QuestionClaim,
+): Promise<ClaimOutcome> => {
+  requireClaim(claim);
+  let outcome: ClaimOutcome = { outcome: "closed" };
+  const after = await reviseTask(engine, parseTaskId(id), (record) => {
+    const question = findOpen(requireVisible(record, access), key);
+    outcome = question === undefined ? { outcome: "closed" } : claimOf(question, claim, engine.store.now());
+    // Held already for as long as is asked.
+    if (outcome.outcome !== "held" || outcome.question === question) return undefined;
+    return { record: withQuestion(record, outcome.question) };
+  });
+  requireVisible(after, access);
+  return outcome;
+};
+
+/** See `TaskEngine.releaseQuestion`. */
+export const releaseQuestion = async (
+  engine: EngineContext,
+  id: unknown,
+  access: Access,
+  key: string,
+  by: string,
+): Promise<void> => {
+  try {
+    await reviseTask(engine, parseTaskId(id), (record) => {
+      const question = findOpen(requireVisible(record, access), key);
+      if (question?.claim?.by !== by) return undefined;
+      const { claim: _claim, ...released } = question;
+      return { record: withQuestion(record, released) };
+    });
+  } catch (error) {
+    // There is nothing left to give back.
+    if (!isBridgeError(error) || error.code !== "not_found") throw error;
+  }
+};
+
+const findOpen = (record: TaskRecord, key: string): TaskQuestion | undefined =>
+  isEnded(record.state) ? undefined : openQuestions(record).find((question) => question.key === key);
+
+const claimOf = (question: TaskQuestion, { by, forMs }: QuestionClaim, now: number): ClaimOutcome => {
+  const current = question.claim;
+  if (current !== undefined && current.by !== by && current.until > now)
+    return { outcome: "taken", until: current.until };
+  const until = now + forMs;
+  if (current?.by === by && current.until >= until) return { outcome: "held", question };
+  return { outcome: "held", question: { ...question, claim: { by, until } } };
+};
+
+/** Nothing that clients see is changed, so `updatedAt` stays. */
+const withQuestion = (record: TaskRecord, changed: TaskQuestion): TaskRecord => ({
+  ...record,
+  questions: record.questions.map((question) => (question.key === changed.key ? changed : question)),
+});
+
+/** A name in a record must not outgrow it: 64 characters that JSON writes as one byte each. */
+const requireClaim = ({ by, forMs }: QuestionClaim): void => {
+  if (typeof by !== "string" || !/^[!#-[\]-~]{1,64}$/.test(by))
+    throw invalid("by", `1 to 64 visible ASCII characters other than " and \\ are needed, got ${JSON.stringify(by)}`);
+  if (!Number.isSafeInteger(forMs) || forMs < 1 || forMs > longestMs)
+    throw invalid("forMs", `a whole number of 1 to ${longestMs} is needed, got ${String(forMs)}`);
+};
+
+const invalid = (path: string, text: string): BridgeError =>
+  new BridgeError("invalid_input", `${path}: ${text}`, { data: { path } });
