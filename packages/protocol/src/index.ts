@@ -1,4 +1,7 @@
+export { type AskedQuestion, openQuestions } from "./asked-question.ts";
+export { type FormSchema, toFormSchema } from "./form-schema.ts";
 export { handleSchema, isPublishable, previewSchema, toPublishedSchema } from "./output-schema.ts";
+export type { ElicitationModes } from "./read-elicitation-modes.ts";
 export {
   defaultRangeBytes,
   formatResultUri,
@@ -11,5 +14,6 @@ export {
   toTextRange,
 } from "./result-uri.ts";
 export { toStatusMessage } from "./status-message.ts";
+export { limitExceededCode, type RpcError, toRpcError } from "./to-rpc-error.ts";
 export { type OutputExpectation, toToolResult } from "./to-tool-result.ts";
 export { type ResourceLinkBlock, type TextBlock, type ToolResult, textBlock, toErrorResult } from "./tool-result.ts";

@@ -1,3 +1,8 @@
+export { type AskedQuestion, openQuestions } from "../asked-question.ts";
+export { type FormSchema, toFormSchema } from "../form-schema.ts";
+export { parseTaskId } from "../parse-task-id.ts";
+export { limitExceededCode, type RpcError, toRpcError } from "../to-rpc-error.ts";
+export { acknowledgement } from "./acknowledgement.ts";
 export {
   declaredExtension,
   missingCapabilityCode,
@@ -6,8 +11,8 @@ export {
   protocolVersion,
   tasksExtension,
 } from "./extension.ts";
-export { type FormSchema, toFormSchema } from "./form-schema.ts";
 export { fromInputResponses } from "./from-input-responses.ts";
+export { isToolError } from "./is-tool-error.ts";
 export {
   acknowledgedId,
   acknowledgedMethod,
@@ -21,15 +26,7 @@ export {
   type WireMessage,
   withTaskIds,
 } from "./listen.ts";
-export { acknowledgement, parseTaskId } from "./parse-task-id.ts";
 export { type CallerCapabilities, readCapabilities } from "./read-capabilities.ts";
 export { type CreateTaskResult, toCreateResult } from "./to-create-result.ts";
 export { type DetailedTask, toDetailedTask } from "./to-detailed-task.ts";
-export {
-  type AskedQuestion,
-  type ElicitationRequest,
-  type InputRequests,
-  openQuestions,
-  toInputRequests,
-} from "./to-input-requests.ts";
-export { isToolError, limitExceededCode, type RpcError, toRpcError } from "./to-rpc-error.ts";
+export { type ElicitationRequest, type InputRequests, toInputRequests } from "./to-input-requests.ts";

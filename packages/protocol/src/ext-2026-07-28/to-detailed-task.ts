@@ -1,10 +1,12 @@
 import type { TaskView } from "@taskbridge/core";
+import { openQuestions } from "../asked-question.ts";
 import { toStatusMessage } from "../status-message.ts";
+import { type FailureError, toFailureError } from "../to-failure-error.ts";
 import { type OutputExpectation, toToolResult } from "../to-tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { CallerCapabilities } from "./read-capabilities.ts";
 import { type TaskFields, toTaskFields } from "./task-fields.ts";
-import { type ElicitationRequest, openQuestions, toInputRequests } from "./to-input-requests.ts";
+import { type ElicitationRequest, toInputRequests } from "./to-input-requests.ts";
 
 export interface DetailedTask extends TaskFields {
   /** With `input_required`: every open question. */
@@ -12,7 +14,7 @@ export interface DetailedTask extends TaskFields {
   /** With `completed`. Clients check it as a result of this revision, which says `complete`. */
   readonly result?: ToolResult & { readonly resultType: "complete" };
   /** With `failed`. */
-  readonly error?: { readonly code: number; readonly message: string; readonly data: { readonly reason: string } };
+  readonly error?: FailureError;
 }
 
 /**
@@ -49,14 +51,10 @@ const toCompleted = (
   result: { resultType: "complete", ...toToolResult(view, expectation) },
 });
 
-const toFailed = (view: TaskView, message: string | undefined): DetailedTask => {
-  const { failure } = view.record;
-  const text = failure?.reason ?? "The task has failed.";
-  return {
-    ...toTaskFields(view, "failed", message),
-    error: { code: -32_603, message: text, data: { reason: failure?.code ?? "failed" } },
-  };
-};
+const toFailed = (view: TaskView, message: string | undefined): DetailedTask => ({
+  ...toTaskFields(view, "failed", message),
+  error: toFailureError(view.record),
+});
 
 const toWaiting = (view: TaskView, message: string | undefined, capabilities: CallerCapabilities): DetailedTask => {
   const open = openQuestions(view.record.questions);

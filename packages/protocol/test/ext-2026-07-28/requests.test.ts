@@ -9,10 +9,10 @@ import {
   toTaskNotification,
   withTaskIds,
 } from "../../src/ext-2026-07-28/listen.ts";
-import { parseTaskId } from "../../src/ext-2026-07-28/parse-task-id.ts";
 import { readCapabilities } from "../../src/ext-2026-07-28/read-capabilities.ts";
 import { toDetailedTask } from "../../src/ext-2026-07-28/to-detailed-task.ts";
-import { toRpcError } from "../../src/ext-2026-07-28/to-rpc-error.ts";
+import { parseTaskId } from "../../src/parse-task-id.ts";
+import { toRpcError } from "../../src/to-rpc-error.ts";
 import { aView } from "../a-task.ts";
 
 describe("[A-2] declared capabilities", () => {

@@ -6,6 +6,3 @@ export const parseTaskId = (params: Readonly<Record<string, unknown>> | undefine
   if (typeof taskId === "string") return taskId;
   throw new BridgeError("invalid_input", "taskId: text is needed", { data: { path: "taskId" } });
 };
-
-/** The answer of `tasks/update` and `tasks/cancel`: nothing but that it was heard. */
-export const acknowledgement: { readonly resultType: "complete" } = { resultType: "complete" };

@@ -46,15 +46,3 @@ export const toRpcError = (error: BridgeError): RpcError => {
     ...(Object.keys(data).length === 0 ? {} : { data }),
   };
 };
-
-/** Errors of a start that the caller can do something about. They are the answer of the tool, so that a model sees them. */
-const toldByTool: ReadonlySet<BridgeErrorCode> = new Set<BridgeErrorCode>([
-  "invalid_input",
-  "denied",
-  "unsupported",
-  "misconfigured",
-  "conflict",
-]);
-
-/** https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling */
-export const isToolError = (error: BridgeError): boolean => toldByTool.has(error.code);

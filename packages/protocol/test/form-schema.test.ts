@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import type { JsonObject } from "@taskbridge/core";
-import { toFormSchema } from "../../src/ext-2026-07-28/form-schema.ts";
-import { fromInputResponses } from "../../src/ext-2026-07-28/from-input-responses.ts";
-import { aQuestion } from "../a-task.ts";
+import { fromInputResponses } from "../src/ext-2026-07-28/from-input-responses.ts";
+import { toFormSchema } from "../src/form-schema.ts";
+import { aQuestion } from "./a-task.ts";
 
 const object = (property: JsonObject): JsonObject => ({ type: "object", properties: { x: property } });
 

@@ -1,0 +1,46 @@
+import { BridgeError } from "@taskbridge/core";
+
+/** A result that is gone before its caller has asked for it once would be of no use. */
+export const minRetentionMs = 60_000;
+
+/** By this a request of the SEP-1686 draft asks for a task. */
+const draftKey = "modelcontextprotocol.io/task";
+
+export interface TaskParams {
+  /** How long the caller wants the result kept after the end, in milliseconds. Absent: it has no wish. */
+  readonly retentionMs?: number;
+}
+
+/**
+ * The `task` by which a request asks to become one; undefined: it does not. `ttl` is rounded up to whole milliseconds and
+ * raised to `minRetentionMs`, as receivers may; the engine caps it. Throws `invalid_input` with `data.path` for a `task`
+ * or a `ttl` that is none, and for a request that also carries the mark of the SEP-1686 draft.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-parameters
+ */
+export const parseTaskParams = (params: Readonly<Record<string, unknown>> | undefined): TaskParams | undefined => {
+  if (params?.task === undefined) return undefined;
+  const { task, _meta: meta } = params;
+  if (isObject(meta) && meta[draftKey] !== undefined) {
+    throw invalid("task", `a request is for one generation of tasks, but this one also has _meta["${draftKey}"]`);
+  }
+  if (!isObject(task)) throw invalid("task", `an object is needed, got ${tell(task)}`);
+  const { ttl } = task;
+  if (ttl === undefined || ttl === null) return {};
+  if (typeof ttl !== "number" || !Number.isFinite(ttl) || ttl < 0) {
+    throw invalid("task.ttl", `a number of milliseconds of at least 0 is needed, got ${tell(ttl)}`);
+  }
+  return { retentionMs: Math.max(minRetentionMs, Math.ceil(ttl)) };
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const tell = (value: unknown): string => {
+  if (Array.isArray(value)) return "a list";
+  if (isObject(value)) return "an object";
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
+};
+
+const invalid = (path: string, message: string): BridgeError =>
+  new BridgeError("invalid_input", `${path}: ${message}`, { data: { path } });
