@@ -17,6 +17,7 @@ const verbs: Readonly<Record<string, (engine: TaskEngine, id: unknown, access: A
   wait: (engine, id, access) => engine.waitForTask(id, access, { until: "ended", timeoutMs: 1_000 }),
   follow: (engine, id, access) => engine.followTask(id, access, () => {}),
   answer: (engine, id, access) => engine.answerTask(id, access, { q1: { action: "accept" } }),
+  claim: (engine, id, access) => engine.claimQuestion(id, access, "q1", { by: "me", forMs: 1_000 }),
   cancel: (engine, id, access) => engine.cancelTask(id, access, latchedStop),
   output: (engine, id, access) => engine.readOutput(id, access, { offset: 0, length: 1 }),
   delete: (engine, id, access) => engine.deleteTask(id, access),

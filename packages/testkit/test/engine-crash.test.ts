@@ -194,6 +194,29 @@ describe("killed at any await while answering", () => {
   });
 });
 
+describe("killed at any await while claiming a question and giving it back", () => {
+  it("the question can be claimed by another at last, and nothing else is changed", async () => {
+    await crashEverywhere({
+      options: {},
+      before: async (world, process) => {
+        const taskId = await create(world, process);
+        world.backend.of().ask();
+        await world.clock.settle();
+        return taskId;
+      },
+      during: async (_world, { engine }, taskId) => {
+        await engine.claimQuestion(taskId, mine, "q2", { by: "first", forMs: 60_000 });
+        await engine.releaseQuestion(taskId, mine, "q2", "first");
+      },
+      after: async (_world, record, { engine }) => {
+        expect(record).toMatchObject({ state: "waiting", effects: [] });
+        const claimed = await engine.claimQuestion(record?.taskId, mine, "q2", { by: "second", forMs: 60_000 });
+        expect(claimed).toMatchObject({ outcome: "held", question: { claim: { by: "second" } } });
+      },
+    });
+  });
+});
+
 describe("killed at any await while fetching a result", () => {
   const text = "abcdefghij";
   it("the result is whole in the end", async () => {

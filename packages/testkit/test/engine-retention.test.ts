@@ -18,6 +18,7 @@ const everyVerb = ({ engine, taskId }: Open): readonly Promise<unknown>[] => [
   engine.waitForTask(taskId, mine, { until: "ended", timeoutMs: 1_000 }),
   engine.followTask(taskId, mine, () => {}),
   engine.answerTask(taskId, mine, {}),
+  engine.claimQuestion(taskId, mine, "q1", { by: "me", forMs: 1_000 }),
   engine.cancelTask(taskId, mine, latchedStop),
   engine.readOutput(taskId, mine, { offset: 0, length: 1 }),
   engine.deleteTask(taskId, mine),
