@@ -45,10 +45,22 @@ const toFields = (schema: JsonObject): JsonObject | undefined => {
   return { type: "object", properties: fields, ...(Array.isArray(required) ? { required } : {}) };
 };
 
-const about = ["title", "description", "default"] as const;
+const about = ["title", "description"] as const;
 
 /** One property as the form knows it, or undefined when it is no primitive. */
 const toField = (property: JsonObject): JsonObject | undefined => {
+  const field = toBareField(property);
+  const preset = property.default;
+  return field === undefined || !isPreset(property.type, preset) ? field : { ...field, default: preset };
+};
+
+/** Clients refuse the whole form for a preset of another type, which JSON Schema allows. */
+const isPreset = (type: JsonValue | undefined, preset: JsonValue | undefined): preset is JsonValue => {
+  if (type === "array") return Array.isArray(preset) && preset.every((item) => typeof item === "string");
+  return typeof preset === (type === "integer" ? "number" : type);
+};
+
+const toBareField = (property: JsonObject): JsonObject | undefined => {
   switch (property.type) {
     case "boolean":
       return property.enum === undefined && property.const === undefined ? pick(property, "type") : undefined;
