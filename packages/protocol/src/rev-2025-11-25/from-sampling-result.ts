@@ -10,14 +10,15 @@ const message = z.looseObject({ content: z.union([block, z.array(block)]) });
  * or none that is an answer. Whether content fits the question's schema is the engine's to say.
  */
 export const fromSamplingResult = (value: unknown, question: SessionQuestion): GivenAnswer => {
-  const text = unfence(readText(value, question.key));
+  const text = readText(value, question.key);
   const word = /^\W*(accept|decline)\W*$/i.exec(text)?.[1]?.toLowerCase();
   if (question.schema === undefined) {
     if (word === undefined) throw invalid(question.key, "ACCEPT or DECLINE is needed");
     return { action: word === "accept" ? "accept" : "decline" };
   }
-  const content = parseJson(text);
-  if (content !== undefined) return { action: "accept", content };
+  // JSON first: "decline", with its quotes, may be one of the values that the schema knows.
+  const found = [text, ...toFenced(text)].map(parseJson).find((json) => json !== undefined);
+  if (found !== undefined) return { action: "accept", content: found.value };
   if (word === "decline") return { action: "decline" };
   throw invalid(question.key, "JSON text or DECLINE is needed");
 };
@@ -31,15 +32,20 @@ const readText = (value: unknown, key: string): string => {
     .join("");
 };
 
-/** What models put around JSON in spite of being told. */
-const unfence = (text: string): string => {
-  const [, fenced] = /```[a-z]*\s*\n?([\s\S]*?)```/i.exec(text) ?? [];
-  return (fenced ?? text).trim();
+const fence = "```";
+
+/** What stands between the outermost fences, with and without the name of a language: models put them in spite of being told. */
+const toFenced = (text: string): readonly string[] => {
+  const start = text.indexOf(fence) + fence.length;
+  const end = text.lastIndexOf(fence);
+  if (start < fence.length || end < start) return [];
+  const inner = text.slice(start, end);
+  return [inner, inner.replace(/^\w*\s/, "")];
 };
 
-const parseJson = (text: string): JsonValue | undefined => {
+const parseJson = (text: string): { readonly value: JsonValue } | undefined => {
   try {
-    return JSON.parse(text) as JsonValue;
+    return { value: JSON.parse(text) as JsonValue };
   } catch {
     return undefined;
   }
