@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { TaskEngine, TaskView } from "@taskbridge/core";
 import type { Act, owners } from "./engine-commands.ts";
 import { hasEnded } from "./engine-ledger.ts";
@@ -43,11 +44,13 @@ export const create = (model: Model, act: Extract<Act, { readonly do: "create" |
 
 type TaskAct = Extract<Act, { readonly task: number }>;
 
+const isAboutQuestions = (act: TaskAct): boolean => act.do === "answer" || "holder" in act;
+
 /** A client does something with a task whose ID it knows. */
 export const useTask = (model: Model, act: TaskAct): void => {
   const task = pick(model.held, act.task, ({ taskId }) => {
     const record = model.ledger.historyOf(taskId).at(-1);
-    return record !== undefined && (act.do === "answer" ? record.state === "waiting" : !hasEnded(record));
+    return record !== undefined && (isAboutQuestions(act) ? record.state === "waiting" : !hasEnded(record));
   });
   const server = runningServer(model, act.task);
   if (task === undefined || server === undefined) return;
@@ -92,6 +95,13 @@ export const useTask = (model: Model, act: TaskAct): void => {
       break;
     case "answer":
       answer(model, server, task, act.action);
+      break;
+    case "claim":
+    case "release":
+      claimOrRelease(model, task, act);
+      break;
+    case "claim together":
+      for (const holder of [0, 1, 2]) claimOrRelease(model, task, { ...act, do: "claim", holder });
   }
 };
 
@@ -143,6 +153,33 @@ const answer = (
       if (accepted.includes(question.key))
         model.acceptedAnswers.push({ taskId: task.taskId, questionId: question.questionId });
   });
+};
+
+/** Somebody wants to put every open question to a person, or no longer. Any process may be asked. */
+const claimOrRelease = (
+  model: Model,
+  { taskId, owner }: Model["held"][number],
+  act: Extract<Act, { readonly holder: number }>,
+): void => {
+  const engine = runningServer(model, act.holder)?.engine;
+  const by = `holder${act.holder}`;
+  for (const { key, state } of model.ledger.historyOf(taskId).at(-1)?.questions ?? []) {
+    if (engine === undefined || state !== "open") continue;
+    if (act.do === "release") {
+      model.released.add(`${taskId} ${key} ${by}`);
+      model.expectOutcome("release", engine.releaseQuestion(taskId, accessOf(owner), key, by), () => {});
+      continue;
+    }
+    const claiming = engine.claimQuestion(taskId, accessOf(owner), key, { by, forMs: act.forMs });
+    model.expectOutcome("claim", claiming, (outcome) => {
+      if (outcome.outcome !== "held") return;
+      const { claim } = outcome.question;
+      const isWritten = model.ledger
+        .historyOf(taskId)
+        .some(({ questions }) => isDeepStrictEqual(questions.find((known) => known.key === key)?.claim, claim));
+      if (claim?.by !== by || !isWritten) model.accuse(`${by} holds ${key} by a claim that was never written`);
+    });
+  }
 };
 
 export const list = (model: Model, owner: (typeof owners)[number]): void => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import type { ClaimOutcome } from "@taskbridge/core";
+import { asOwnerId, type ClaimOutcome } from "@taskbridge/core";
 import type { TaskStore } from "@taskbridge/core/store";
 import { createWorld, mine, type Process, startTask, stop, type WorldOptions } from "./engine-harness.ts";
 
@@ -128,6 +128,16 @@ describe("a claim of an open question", () => {
     await world.claim(world.second, "b");
     await world.release(world.first, "a");
     expect(await world.claimNow()).toMatchObject({ by: "b" });
+  });
+
+  it("is nothing for who may not see the task, who changes nothing", async () => {
+    const world = await open();
+    const before = await world.saved();
+    for (const access of [{ owner: null }, { owner: asOwnerId("other") }])
+      await expect(
+        world.first.engine.claimQuestion(world.taskId, access, world.key, { by: "a", forMs: 1 }),
+      ).rejects.toMatchObject({ code: "not_found", message: "Task not found" });
+    expect(await world.saved()).toEqual(before);
   });
 
   it("outlives its process, until it lapses", async () => {

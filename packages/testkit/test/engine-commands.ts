@@ -33,6 +33,12 @@ export type Act =
   | { readonly do: "read" | "read as another" | "wait" | "follow" | "delete"; readonly task: number }
   | { readonly do: "cancel" | "cancel and latch"; readonly task: number }
   | { readonly do: "answer"; readonly task: number; readonly action: "accept" | "accept" | "decline" | "cancel" }
+  | {
+      readonly do: "claim" | "claim together" | "release";
+      readonly task: number;
+      readonly holder: number;
+      readonly forMs: number;
+    }
   | { readonly do: "list"; readonly owner: (typeof owners)[number] }
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "kill and restart" | "close and restart" | "pause" | "resume"; readonly process: number }
@@ -70,6 +76,12 @@ const answer = fc.record({
   task: index,
   action: fc.constantFrom("accept", "accept", "decline", "cancel"),
 });
+const claim = fc.record({
+  do: fc.constantFrom("claim", "claim together", "release"),
+  task: index,
+  holder: fc.nat({ max: 2 }),
+  forMs: fc.constantFrom(500, 5_000, 20_000),
+});
 const list = fc.record({ do: fc.constant("list" as const), owner: fc.constantFrom(...owners) });
 const advance = fc.record({
   do: fc.constant("advance" as const),
@@ -99,6 +111,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   weighted(7, useTask),
   weighted(2, cancel),
   weighted(5, answer),
+  weighted(3, claim),
   weighted(1, list),
   weighted(8, advance),
   weighted(4, manageServer),

@@ -26,6 +26,8 @@ export interface LedgerOptions {
   readonly isRunning: (record: TaskRecord) => boolean;
   readonly isHandedOut: (taskId: string) => boolean;
   readonly isDeleted: (taskId: string) => boolean;
+  /** Whether this holder ever gave back its claim of this question. */
+  readonly isReleased: (taskId: string, key: string, by: string) => boolean;
 }
 
 const backend: Process = { name: "memory", state: "running" };
@@ -181,6 +183,7 @@ const assertRevision = (
     if (!isDue && !options.isDeleted(after.taskId)) complain("it expired before its time");
   }
   assertQuestions(before, after, history, complain);
+  assertClaims(before, after, now, options, complain);
 };
 
 const assertQuestions = (
@@ -202,5 +205,29 @@ const assertQuestions = (
       if (known.state !== "open" && known.state !== "answered" && question.state !== known.state)
         complain(`the question ${question.key} went from ${known.state} to ${question.state}`);
     }
+  }
+};
+
+/** A question has one holder at most until that holder's time is over or it gives it back; and no claim shows. */
+const assertClaims = (
+  before: TaskRecord,
+  after: TaskRecord,
+  now: number,
+  options: LedgerOptions,
+  complain: (text: string) => void,
+): void => {
+  for (const { key, state, claim } of after.questions) {
+    const known = before.questions.find((question) => question.key === key);
+    if (state !== "open" && claim !== undefined) complain(`${key} is ${state} and claimed`);
+    if (state !== "open" || isSame(known?.claim, claim)) continue;
+    const { questions: _before, revision: _last, ...rest } = before;
+    const { questions: _after, revision: _next, ...left } = after;
+    if (known === undefined) complain(`${key} is claimed as soon as it is asked`);
+    else if (!isSame(rest, left)) complain(`a claim of ${key} changed more, from ${JSON.stringify(before)}`);
+    const held = known?.claim;
+    if (held === undefined || held.until <= now || options.isReleased(after.taskId, key, held.by)) continue;
+    if (claim === undefined) complain(`${held.by} lost its claim of ${key}`);
+    else if (claim.by !== held.by) complain(`${claim.by} took ${key}, which ${held.by} holds until ${held.until}`);
+    else if (claim.until < held.until) complain(`the claim of ${key} was shortened`);
   }
 };

@@ -72,6 +72,8 @@ export interface Model {
   readonly followers: Follower[];
   /** Answers that people gave, by task and question. */
   readonly intents: Map<string, Intent[]>;
+  /** Claims that were given back, by task, key and holder. */
+  readonly released: Set<string>;
   /** Answers that an engine has acknowledged. */
   readonly acceptedAnswers: { readonly taskId: string; readonly questionId: string }[];
   readonly accusations: string[];
@@ -92,6 +94,7 @@ export const createModel = (scenario: Pick<Scenario, "setup" | "schedule">, part
   const servers: Server[] = [];
   const intents = new Map<string, Intent[]>();
   const acceptedAnswers: { readonly taskId: string; readonly questionId: string }[] = [];
+  const released = new Set<string>();
   const followers: Follower[] = [];
   let spawned = 0;
   let answersGiven = 0;
@@ -111,6 +114,7 @@ export const createModel = (scenario: Pick<Scenario, "setup" | "schedule">, part
     accuse,
     isRunning,
     isHandedOut: (taskId) => held.some((task) => task.taskId === taskId),
+    isReleased: (taskId, key, by) => released.has(`${taskId} ${key} ${by}`),
     isDeleted: (taskId) => held.some((task) => task.taskId === taskId && task.isDeleted),
     ...(parts.spoilStore === undefined ? {} : { spoil: parts.spoilStore }),
   });
@@ -189,6 +193,7 @@ export const createModel = (scenario: Pick<Scenario, "setup" | "schedule">, part
     servers,
     followers,
     intents,
+    released,
     acceptedAnswers,
     accusations,
     accuse,

@@ -8,6 +8,7 @@ import type { Parts } from "./engine-model.ts";
 // Inside the engine: what a part of it does instead, while its mutant is the active one.
 const transitions = await import("../../core/dist/engine/transitions.js");
 const ownership = await import("../../core/dist/engine/ownership.js");
+const questions = await import("../../core/dist/engine/questions.js");
 let active = "";
 
 type ApplySnapshot = typeof transitions.applySnapshot;
@@ -31,6 +32,13 @@ jest.unstable_mockModule("../../core/dist/engine/transitions.js", () => ({
   withForget: (record: TaskRecord, now: number) =>
     active === "records that stay for ever" ? record : transitions.withForget(record, now),
 }));
+jest.unstable_mockModule("../../core/dist/engine/questions.js", () => ({
+  ...questions,
+  openQuestions: ((record) =>
+    active === "claims that bind nobody"
+      ? questions.openQuestions(record).map(({ claim: _claim, ...question }) => question)
+      : questions.openQuestions(record)) as typeof questions.openQuestions,
+}));
 jest.unstable_mockModule("../../core/dist/engine/ownership.js", () => ({
   ...ownership,
   requireVisible: ((record, access) =>
@@ -49,6 +57,7 @@ const mutants: Readonly<Record<string, Parts>> = {
   "keys that are used again": {},
   "records that stay for ever": {},
   "owners that are not told apart": {},
+  "claims that bind nobody": {},
   "a store that does not compare before it swaps": {
     spoilStore: (store) => ({
       ...store,
