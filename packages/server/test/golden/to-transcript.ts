@@ -1,0 +1,64 @@
+import type { Line } from "./conversation.ts";
+
+/** Members whose values are made up by the server, and what stands for them in a transcript. */
+const made: Readonly<Record<string, string>> = {
+  taskId: "task",
+  requestState: "state",
+  nextCursor: "cursor",
+};
+
+/** As the server writes an instant. Another form stays as it is, and so is noticed. */
+const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+
+/**
+ * The lines of a transcript: everything as it went over the wire but for IDs, which are numbered as they first appear,
+ * and instants, which are numbered as they lie in time: equal ones stay equal, and a later one has a higher number.
+ */
+export const toTranscript = (lines: readonly Line[]): readonly string[] => {
+  const stand = new Map([...standForMade(lines), ...standForInstants(lines)]);
+  return lines.map((line) => toText(line, stand));
+};
+
+const toText = ({ text, ...line }: Line, stand: ReadonlyMap<string, string>): string => {
+  const head = JSON.stringify(line);
+  if (text === undefined) return replaceAll(head, stand);
+  if (text.includes("\n")) throw new Error(`a message of several lines has no place in a transcript: ${text}`);
+  return replaceAll(`${head.slice(0, -1)},"message":${text}}`, stand);
+};
+
+/** The longest first: one value may be the beginning of another. */
+const replaceAll = (text: string, stand: ReadonlyMap<string, string>): string =>
+  [...stand]
+    .sort(([one], [other]) => other.length - one.length)
+    .reduce((result, [value, name]) => result.replaceAll(value, name), text);
+
+const standForMade = (lines: readonly Line[]): ReadonlyMap<string, string> => {
+  const stand = new Map<string, string>();
+  const counts = new Map<string, number>();
+  for (const [name, value] of lines.flatMap(membersOf)) {
+    const kind = made[name];
+    if (kind === undefined || stand.has(value)) continue;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    stand.set(value, `<${kind}-${count}>`);
+  }
+  return stand;
+};
+
+/** What only the client says was made up by the test, and says something. */
+const membersOf = ({ from, text }: Line): readonly (readonly [name: string, value: string])[] => {
+  const members: [string, string][] = [];
+  if (from === "client" || text === undefined) return members;
+  JSON.parse(text, (name, value: unknown) => {
+    if (typeof value === "string") members.push([name, value]);
+    return value;
+  });
+  return members;
+};
+
+const standForInstants = (lines: readonly Line[]): ReadonlyMap<string, string> => {
+  const instants = new Set(
+    lines.flatMap(({ from, text = "" }) => (from === "server" ? (text.match(instant) ?? []) : [])),
+  );
+  return new Map([...instants].sort().map((value, index) => [value, `<time-${index + 1}>`]));
+};

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "@jest/globals";
+import type { Message } from "../rpc-client.ts";
+import type { Line } from "./conversation.ts";
+import { dialect20260728 } from "./dialect-2026-07-28.ts";
+import { goldenWires } from "./golden-wires.ts";
+import { findFault } from "./official-schemas.ts";
+import { readTranscript } from "./transcript-file.ts";
+import { validateLines } from "./validate-lines.ts";
+
+/** Members that the official definitions leave to the sender. */
+const optional: ReadonlySet<string> = new Set([
+  ...["_meta", "data", "statusMessage", "pollIntervalMs", "instructions", "isError", "structuredContent"],
+  // Of an InputRequiredResult one of the two is enough, which its definition does not say.
+  ...["inputRequests", "requestState"],
+  ...["total", "params.message"],
+]);
+/** Members that may have any value. */
+const free: ReadonlySet<string> = new Set(["data", "structuredContent"]);
+
+/** The recorded lines, with the stand-ins made to look like what they stand for. */
+const linesOf = (name: string): readonly Line[] =>
+  (readTranscript(name) ?? "")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line.replaceAll(/<(\w+-\d+)>/g, "$1")) as { from: Line["from"]; message?: Message })
+    .map(({ from, message }) => ({ from, ...(message === undefined ? {} : { text: JSON.stringify(message) }) }));
+
+type Json = Record<string, unknown>;
+
+/** Every way to take one member out of what a message says, or to give one another type. */
+const mangle = (message: Message): readonly (readonly [what: string, mangled: object])[] =>
+  (["result", "error", "params"] as const).flatMap((part) => {
+    const body = message[part] as Json | undefined;
+    if (body === undefined) return [];
+    return Object.entries(body).flatMap(([name, value]) => {
+      const { [name]: _out, ...without } = body;
+      const wrong = typeof value === "object" && value !== null ? 7 : { wrong: true };
+      return [
+        ...(optional.has(name) || optional.has(`${part}.${name}`)
+          ? []
+          : [[`without ${part}.${name}`, { ...message, [part]: without }] as const]),
+        ...(free.has(name)
+          ? []
+          : [[`wrong ${part}.${name}`, { ...message, [part]: { ...body, [name]: wrong } }] as const]),
+      ];
+    });
+  });
+
+describe.each(goldenWires)("$name", ({ name: wire, dialect, scenarios }) => {
+  test.each(scenarios)("$name: a message that lacks something or has it wrong is refused", ({ name }) => {
+    const lines = linesOf(`${wire}/${name}`);
+    expect(validateLines(lines, dialect)).toEqual([]);
+    const asked = lines.filter(({ from }) => from === "client");
+    let refused = 0;
+    for (const [index, { from, text = "" }] of lines.entries()) {
+      if (from === "client") continue;
+      for (const [what, mangled] of mangle(JSON.parse(text) as Message)) {
+        const faults = validateLines([...asked, { from, text: JSON.stringify(mangled) }], dialect);
+        expect([index + 1, what, faults.length > 0]).toEqual([index + 1, what, true]);
+        refused += 1;
+      }
+    }
+    expect(refused).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["a notification", { jsonrpc: "2.0", method: "notifications/unheard" }],
+    ["a request", { jsonrpc: "2.0", id: 1, method: "ping" }],
+    ["an error", { jsonrpc: "2.0", id: 1, error: { code: -32_000, message: "oops" } }],
+    ["an answer to nothing", { jsonrpc: "2.0", id: 2, result: { resultType: "complete" } }],
+    ["an answer to what nobody thought of", { jsonrpc: "2.0", id: 1, result: { resultType: "complete" } }],
+  ])("%s without a definition is refused", (_what, message) => {
+    const asked: Line = { from: "client", text: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "unheard/of" }) };
+    const faults = validateLines([asked, { from: "server", text: JSON.stringify(message) }], dialect);
+    expect(faults).toEqual([expect.stringContaining("line 2: no definition is named for")]);
+  });
+});
+
+describe("what a task of 2026-07-28 brings along", () => {
+  const task = { resultType: "complete", taskId: "t", createdAt: "", lastUpdatedAt: "", ttlMs: null };
+  test.each([
+    ["completed without content", { status: "completed", result: { isError: false } }, "CallToolResult"],
+    [
+      "completed with content of no kind",
+      { status: "completed", result: { content: [{ type: "x" }] } },
+      "CallToolResult",
+    ],
+    ["failed for no reason", { status: "failed", error: { code: -32_603 } }, "Error"],
+    ["asking nothing", { status: "input_required" }, "GetTaskResult"],
+    ["asking in no way", { status: "input_required", inputRequests: { q: { method: "x" } } }, "GetTaskResult"],
+    ["in no state", { status: "done" }, "GetTaskResult"],
+  ])("%s is refused", (_what, more, definition) => {
+    const [got, answer] = [
+      { jsonrpc: "2.0", id: 1, method: "tasks/get" },
+      { jsonrpc: "2.0", id: 1, result: { ...task, ...more } },
+    ].map((message) => JSON.stringify(message));
+    const faults = validateLines(
+      [
+        { from: "client", text: String(got) },
+        { from: "server", text: String(answer) },
+      ],
+      dialect20260728,
+    );
+    expect(faults.join("; ")).toContain(`${definition}: `);
+  });
+});
+
+test("a definition that does not exist is no pass", () => {
+  for (const schema of ["2025-11-25", "2026-07-28", "ext-tasks"] as const) {
+    expect(() => findFault({ schema, definition: "Unheard", value: {} })).toThrow("Unheard");
+  }
+});
