@@ -34,6 +34,8 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     identity: { name: options.name, version: options.version ?? "0.0.0" },
     instructions: options.instructions,
     wires,
+    legacyErrorStatus: parseErrorStatus(options.legacyErrorStatus),
+    allowModelAnswers: options.allowModelAnswers ?? false,
     waitMs,
     clock: options.clock ?? systemClock,
     log,
@@ -140,6 +142,12 @@ const parseWaitMs = (waitMs = defaultWaitMs): number => {
   const isGood = Number.isSafeInteger(waitMs) && waitMs >= 0 && waitMs <= maxWaitMs;
   requireOption(isGood, "server.waitMs", `0 to ${maxWaitMs} is needed`, waitMs);
   return waitMs;
+};
+
+const parseErrorStatus = (status: "failed" | "completed" = "failed"): "failed" | "completed" => {
+  const isGood = status === "failed" || status === "completed";
+  requireOption(isGood, "server.legacyErrorStatus", 'it is "failed" or "completed"', status);
+  return status;
 };
 
 const parseKeepAliveMs = (keepAliveMs = 15_000): number => {

@@ -3,6 +3,7 @@ export { tokenFile } from "./auth/token-file.ts";
 export type { OwnerPolicy } from "./caller.ts";
 export { createTaskServer } from "./create-task-server.ts";
 export type { PlainTool, PlainToolContext, PlainToolResult } from "./mcp/plain-tool.ts";
+export type { WireName } from "./parse-wires.ts";
 export { defaultWireLimits, type WireLimits } from "./server-limits.ts";
 export type { ServerLog } from "./server-log.ts";
 export type {
@@ -10,5 +11,4 @@ export type {
   ListenOptions,
   TaskServer,
   TaskServerOptions,
-  WireName,
 } from "./task-server-options.ts";

@@ -1,8 +1,10 @@
-import type { Transport } from "@modelcontextprotocol/server";
+import type { Server, Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
 import { localOwner } from "@taskbridge/core";
+import { createLegacyServer } from "./legacy/legacy-server.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import { withTaskListen } from "./listen/stdio-listen.ts";
+import type { ServeContext } from "./mcp/serve-context.ts";
 import { createServerFactory } from "./mcp/server-factory.ts";
 
 export interface StdioConnection {
@@ -23,7 +25,10 @@ export const openStdio = (
     end = resolve;
   });
   const listening = withTaskListen(transport, context, localOwner, end);
-  const handle = serveConnection(createServerFactory(context.serve, "stdio", "local"), {
+  const modern = createServerFactory(context.serve, "stdio", "local");
+  const factory: typeof modern = (connection) =>
+    connection.era === "modern" ? modern(connection) : openLegacy(context.serve);
+  const handle = serveConnection(factory, {
     transport: listening,
     onerror: (error) => log.debug({ err: error }, "a message could not be served"),
   });
@@ -35,3 +40,7 @@ export const openStdio = (
     },
   };
 };
+
+/** The SDK for connections connects what it is given, and asks no more of it than what the earlier SDK has as well. */
+const openLegacy = (serve: ServeContext): Server =>
+  createLegacyServer(serve, { owner: localOwner, transport: "stdio" }).server as unknown as Server;

@@ -10,6 +10,12 @@ export interface WireLimits {
   readonly maxListenStreamsPerOwner: number;
   /** The most such streams altogether. */
   readonly maxListenStreams: number;
+  /** The most sessions of clients of the 2025 revisions; the one unused for longest makes room. */
+  readonly maxSessions: number;
+  /** The most such sessions of one owner. Callers without an owner count as one. */
+  readonly maxSessionsPerOwner: number;
+  /** Such a session ends when nothing of it was used for so long (milliseconds). */
+  readonly sessionIdleMs: number;
 }
 
 export const defaultWireLimits: WireLimits = {
@@ -17,6 +23,9 @@ export const defaultWireLimits: WireLimits = {
   maxListenTaskIds: 100,
   maxListenStreamsPerOwner: 32,
   maxListenStreams: 1_024,
+  maxSessions: 10_000,
+  maxSessionsPerOwner: 1_000,
+  sessionIdleMs: 1_800_000,
 };
 
 /** Splits the configured limits into the wire's and the engine's. Throws `misconfigured` with `data.path`. */

@@ -5,11 +5,9 @@ import type { TaskStore } from "@taskbridge/core/store";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { OwnerPolicy } from "./caller.ts";
 import type { PlainTool } from "./mcp/plain-tool.ts";
+import type { WireName } from "./parse-wires.ts";
 import type { WireLimits } from "./server-limits.ts";
 import type { ServerLog } from "./server-log.ts";
-
-/** The generations of MCP tasks that are served, by name; `none`: hosts that know no tasks. */
-export type WireName = "2026-07-28" | "none";
 
 export interface TaskServerOptions {
   /** What clients see as the server's name. */
@@ -26,8 +24,15 @@ export interface TaskServerOptions {
   readonly tools: readonly ToolDefinition[];
   /** Ordinary tools to serve beside the pipelines. */
   readonly plainTools?: readonly PlainTool[];
-  /** Default: `["2026-07-28", "none"]`. */
+  /** Default: `["2026-07-28", "2025-11-25", "none"]`. */
   readonly wires?: readonly WireName[];
+  /**
+   * What a task of 2025-11-25 is whose job has failed. Default: `failed`, as the specification says; official clients
+   * then show `statusMessage` and never fetch the result, which `completed` lets them do.
+   */
+  readonly legacyErrorStatus?: "failed" | "completed";
+  /** True: a question may also be put to a client's model, where no person can be asked. Default: false. */
+  readonly allowModelAnswers?: boolean;
   /** Verifies HTTP callers. Default: nobody is verified, which only a loopback address allows. */
   readonly auth?: Authenticator;
   /** Whose tasks those of unverified HTTP callers are. Default: `local` when listening on a loopback address, else (also for `fetch`) `none`. */

@@ -124,7 +124,7 @@ describe("[H-4] callers of a server with tokens", () => {
           name: "who",
           inputSchema: { type: "object" },
           call: (_args, { owner, mcp }) => {
-            seen = mcp.http?.authInfo;
+            seen = mcp?.http?.authInfo;
             return { content: [{ type: "text", text: String(owner) }] };
           },
         },

@@ -167,6 +167,7 @@ describe("[C-1] clients of earlier revisions", () => {
         ...options,
         tools: [...tools, required],
         plainTools,
+        wires: ["2026-07-28", "none"],
         waitMs: 20_000,
       });
       const { backend, server } = served;

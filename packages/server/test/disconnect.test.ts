@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
+import { legacyRpc } from "./legacy-rpc.ts";
 import { callForTask, post, rpcClient } from "./rpc-client.ts";
 import { eventually, inTime, serve, stopAll } from "./serve.ts";
 
@@ -52,9 +53,11 @@ describe("case 13: a client that goes away before the answer", () => {
 
   test("on an earlier revision stops nothing: a lost connection is no cancellation there", async () => {
     const { url, backend, server } = await serve({ waitMs: 20_000 });
-    const headers = { "mcp-protocol-version": "2025-11-25", "mcp-method": undefined, "mcp-name": undefined };
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "job" } });
-    await callAndLeave(url, () => backend.starts() === 1, { headers, body });
+    const session = await legacyRpc(url);
+    const call = await session.open("tools/call", { name: "job" });
+    await eventually(() => backend.starts() === 1);
+    call.close();
+    await call.ended;
     await eventually(async () => {
       const { tasks } = await server.engine.listTasks({ operator: true }, {}, undefined, 10);
       return tasks[0]?.record.ref !== undefined;

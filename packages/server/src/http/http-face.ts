@@ -1,6 +1,13 @@
-import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
+import {
+  type AuthInfo,
+  createMcpHandler,
+  isJsonContentType,
+  isLegacyRequest,
+  readRequestBody,
+} from "@modelcontextprotocol/server";
 import { type Authenticator, toChallenge } from "../auth/authenticator.ts";
 import { type OwnerPolicy, readOwner, toAuthInfo, toOwner } from "../caller.ts";
+import { createLegacyHttp } from "../legacy/legacy-http.ts";
 import { createHttpListen } from "../listen/http-listen.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
 import { createServerFactory } from "../mcp/server-factory.ts";
@@ -30,11 +37,13 @@ const namesNobody = { error: "invalid_token", description: "The token names nobo
 export const createHttpFace = (context: ListenContext, { policy, auth }: HttpFaceOptions): HttpFace => {
   const { log } = context.serve;
   const handler = createMcpHandler(createServerFactory(context.serve, "http", policy), {
+    legacy: "reject",
     onerror: (error) => log.debug({ err: error }, "a request was refused"),
     maxRequestBodySize: context.limits.maxBodyBytes,
     keepAliveMs: context.keepAliveMs,
   });
   const listen = createHttpListen(context, handler.fetch);
+  const legacy = createLegacyHttp(context);
   const authenticate: HttpFace["authenticate"] = async (headers) => {
     if (auth === undefined) return { authInfo: undefined };
     try {
@@ -55,13 +64,51 @@ export const createHttpFace = (context: ListenContext, { policy, auth }: HttpFac
         given === undefined ? await authenticate(Object.fromEntries(request.headers)) : { authInfo: given };
       if ("refusal" in verified) return verified.refusal;
       const { authInfo } = verified;
-      return listen.fetch(request, readOwner(authInfo, policy), authInfo === undefined ? {} : { authInfo });
+      const owner = readOwner(authInfo, policy);
+      const read = await readJson(request, context.limits.maxBodyBytes);
+      if ("refusal" in read) return read.refusal;
+      const { parsedBody } = read;
+      if (read.isReadable && (await isLegacyRequest(request, parsedBody))) {
+        return legacy.fetch(request, { owner, authInfo, parsedBody });
+      }
+      return listen.fetch(request, owner, {
+        ...(authInfo === undefined ? {} : { authInfo }),
+        ...(parsedBody === undefined ? {} : { parsedBody }),
+      });
     },
-    toolsChanged: () => handler.notify.toolsChanged(),
-    endStreams: () => listen.endAll(),
-    close: () => handler.close(),
+    toolsChanged: () => {
+      handler.notify.toolsChanged();
+      legacy.toolsChanged();
+    },
+    endStreams: () => {
+      listen.endAll();
+      legacy.endStreams();
+    },
+    close: async () => {
+      await Promise.all([handler.close(), legacy.close()]);
+    },
   };
 };
+
+type ReadBody =
+  /** `isReadable`: false for a POST whose content type the SDK is to refuse. */
+  { readonly isReadable: boolean; readonly parsedBody?: unknown } | { readonly refusal: Response };
+
+/** Read once, for whoever answers. */
+const readJson = async (request: Request, maxBodyBytes: number): Promise<ReadBody> => {
+  if (request.method !== "POST") return { isReadable: true };
+  if (!isJsonContentType(request.headers.get("content-type"))) return { isReadable: false };
+  const body = await readRequestBody(request, maxBodyBytes);
+  if (body.tooLarge) return { refusal: parseError(413, -32_000, `Payload Too Large: more than ${maxBodyBytes} bytes`) };
+  try {
+    return { isReadable: true, parsedBody: JSON.parse(body.text) };
+  } catch {
+    return { refusal: parseError(400, -32_700, "Parse error: the request body is not valid JSON") };
+  }
+};
+
+const parseError = (status: number, code: number, message: string): Response =>
+  Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
 
 /** A refusal before JSON-RPC has begun: there is no ID to answer to. */
 export const refuse = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response =>

@@ -23,7 +23,7 @@ export const createHttpListen = (context: ListenContext, sdkFetch: Fetch): HttpL
   return {
     fetch: async (request, owner, options) => {
       // The SDK refuses a subscription without this header, so no other request needs to be looked into.
-      if (!context.serve.wires.tasks || request.headers.get("mcp-method") !== listenMethod) {
+      if (!context.serve.wires.has("2026-07-28") || request.headers.get("mcp-method") !== listenMethod) {
         return sdkFetch(request, options);
       }
       const copy = options?.parsedBody === undefined ? request.clone() : undefined;

@@ -86,7 +86,7 @@ export const withTaskListen = (
   const receive = (message: WireMessage): void => {
     const request = parseListenRequest(message);
     // A wrong version or a missing envelope is the SDK's to refuse, and then there is no acknowledgement.
-    if (request !== undefined && request.version === protocolVersion && context.serve.wires.tasks) {
+    if (request !== undefined && request.version === protocolVersion && context.serve.wires.has("2026-07-28")) {
       if (subscriptions.has(request.id)) {
         const error = { code: -32_600, message: "Invalid Request: the id is in use" };
         write({ jsonrpc: "2.0", id: request.id, error }).catch(report);

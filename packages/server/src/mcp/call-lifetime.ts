@@ -1,9 +1,10 @@
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
+import type { CallRequest } from "./call-request.ts";
 import type { Connection } from "./serve-context.ts";
 
 /** Whether the caller of one request still wants its answer. */
 export interface CallLifetime {
-  /** Fires when the caller's going away cancels the call. */
+  /** Fires when the call is taken back. */
   readonly gone: AbortSignal;
   /** Fires when there is no point in waiting on: the caller is gone, its connection is, or the server is being stopped. */
   readonly over: AbortSignal;
@@ -12,42 +13,40 @@ export interface CallLifetime {
 }
 
 /**
- * Follows one request. The SDK's signal needs judging: it also fires right after a normal answer (hence `settle`), and
- * for every request under way when the server closes connections by itself.
+ * Follows one request. Its signal needs judging: it also fires right after a normal answer (hence `settle`), and for
+ * every request under way when the server closes connections by itself.
  */
-export const followCall = (request: AbortSignal, connection: Connection, stopping: AbortSignal): CallLifetime => {
+export const followCall = (
+  request: Pick<CallRequest, "signal" | "isTakenBack">,
+  stopping: AbortSignal,
+): CallLifetime => {
   const gone = new AbortController();
   const over = new AbortController();
   const onAbort = (): void => {
-    if (!stopping.aborted && cancelsCall(request.reason, connection)) gone.abort();
+    if (!stopping.aborted && request.isTakenBack(request.signal.reason)) gone.abort();
     over.abort();
   };
   const onStop = (): void => over.abort();
-  request.addEventListener("abort", onAbort, { once: true });
+  request.signal.addEventListener("abort", onAbort, { once: true });
   stopping.addEventListener("abort", onStop, { once: true });
   if (stopping.aborted) onStop();
-  if (request.aborted) onAbort();
+  if (request.signal.aborted) onAbort();
   return {
     gone: gone.signal,
     over: over.signal,
     settle: () => {
-      request.removeEventListener("abort", onAbort);
+      request.signal.removeEventListener("abort", onAbort);
       stopping.removeEventListener("abort", onStop);
     },
   };
 };
 
 /**
- * - 2026-07-28 over HTTP: closing the connection is the cancellation.
- *   https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
- * - Elsewhere only `notifications/cancelled` is one; earlier revisions say that a lost connection must not count.
- * - An SDK of those revisions also sends it when its own request timeout passes, which nobody meant as a cancellation.
+ * On 2026-07-28 over HTTP closing the connection is the cancellation; elsewhere only `notifications/cancelled` is one.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
  */
-const cancelsCall = (reason: unknown, { era, transport }: Connection): boolean => {
-  if (reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed) {
-    return era === "modern" && transport === "http";
-  }
-  return era === "modern" || !isRequestTimeout(reason);
-};
+export const isModernCallTakenBack = (reason: unknown, { transport }: Pick<Connection, "transport">): boolean =>
+  !(reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed) || transport === "http";
 
-const isRequestTimeout = (reason: unknown): boolean => /-32001|timed? ?out/i.test(String(reason));
+/** An SDK of earlier revisions cancels a request when its own timeout passes, which nobody meant as a cancellation. */
+export const isRequestTimeout = (reason: unknown): boolean => /-32001|timed? ?out/i.test(String(reason));

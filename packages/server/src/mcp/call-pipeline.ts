@@ -1,11 +1,12 @@
-import type { Result, ServerContext } from "@modelcontextprotocol/server";
+import type { Result } from "@modelcontextprotocol/server";
 import { isBridgeError, type ResolvedTool, type TaskRecord, type TaskView } from "@taskbridge/core";
 import { toErrorResult, toToolResult } from "@taskbridge/protocol";
 import { isToolError, toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
-import { readProgressToken, toHandle, toProgress } from "@taskbridge/protocol/untasked";
+import { toHandle, toProgress } from "@taskbridge/protocol/untasked";
 import { toAccess } from "../caller.ts";
 import { type CallLifetime, followCall } from "./call-lifetime.ts";
-import { prepareCall } from "./prepare-call.ts";
+import type { CallRequest } from "./call-request.ts";
+import { createTask, stopIfGone } from "./create-task.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 import { missingTasksExtension } from "./to-protocol-error.ts";
 import { hasEnded, waitForAnswer } from "./wait-for-answer.ts";
@@ -17,7 +18,7 @@ interface PipelineCall {
   readonly context: ServeContext;
   readonly caller: Caller;
   readonly tool: ResolvedTool;
-  readonly request: ServerContext;
+  readonly request: CallRequest;
   readonly lifetime: CallLifetime;
   readonly mode: AnswerMode;
 }
@@ -28,15 +29,15 @@ export const callPipeline = async (
   caller: Caller,
   tool: ResolvedTool,
   args: unknown,
-  request: ServerContext,
+  request: CallRequest,
 ): Promise<Result> => {
   const mode = chooseMode(context, caller, tool);
-  const lifetime = followCall(request.mcpReq.signal, caller, context.stopping);
+  const lifetime = followCall(request, context.stopping);
   const call: PipelineCall = { context, caller, tool, request, lifetime, mode };
   try {
-    const prepared = await prepareCall(context, tool, args, request);
+    const prepared = await request.prepare(tool, args);
     if ("answer" in prepared) return prepared.answer;
-    const view = await createTask(call, prepared.input);
+    const view = await createTask(call, { input: prepared.input });
     return await answer(call, view);
   } catch (error) {
     // Input that a model can correct is the answer of the tool, not a fault of the protocol.
@@ -48,28 +49,11 @@ export const callPipeline = async (
 };
 
 const chooseMode = ({ wires }: ServeContext, { era, capabilities }: Caller, tool: ResolvedTool): AnswerMode => {
-  const mayHaveTask = era === "modern" && wires.tasks && capabilities.tasks;
+  const mayHaveTask = era === "modern" && wires.has("2026-07-28") && capabilities.tasks;
   if (mayHaveTask) return tool.task.support === "forbidden" ? "result" : "task";
   // Hosts of earlier revisions cannot declare the extension, so refusing them would only break them.
-  if (era === "modern" && (tool.task.support === "required" || !wires.untasked)) throw missingTasksExtension();
+  if (era === "modern" && (tool.task.support === "required" || !wires.has("none"))) throw missingTasksExtension();
   return tool.task.support === "forbidden" ? "result" : "wait";
-};
-
-/** A task that is shared by repeated calls is not stopped because one of its callers goes away. */
-const isShared = (tool: ResolvedTool): boolean => tool.task.dedupeWindowMs > 0;
-
-/** The engine's signal must be silent once the task is there, while the call may go on waiting. */
-const createTask = async ({ context, caller, tool, lifetime }: PipelineCall, input: unknown): Promise<TaskView> => {
-  const starting = new AbortController();
-  const giveUp = (): void => starting.abort();
-  if (lifetime.gone.aborted) giveUp();
-  lifetime.gone.addEventListener("abort", giveUp, { once: true });
-  try {
-    const signal = isShared(tool) ? {} : { signal: starting.signal };
-    return await context.engine.createTask({ tool: tool.name, input, owner: caller.owner, ...signal });
-  } finally {
-    lifetime.gone.removeEventListener("abort", giveUp);
-  }
 };
 
 const answer = async (call: PipelineCall, view: TaskView): Promise<Result> => {
@@ -99,15 +83,6 @@ const toResult = ({ catalog }: ServeContext, view: TaskView): Result => ({
   ...toToolResult(view, catalog.expectation(view.record.tool)),
 });
 
-/** Whoever is gone before the answer never learns of the task: nobody would ever read it. */
-const stopIfGone = async ({ context, caller, tool, lifetime }: PipelineCall, view: TaskView): Promise<void> => {
-  if (!lifetime.gone.aborted || isShared(tool)) return;
-  await context.engine.cancelTask(view.record.taskId, toAccess(caller.owner), {
-    reason: "the caller was gone before the answer",
-    latch: false,
-  });
-};
-
 /** A tool that gives no tasks has nothing to hand out: it stops a job that nobody could answer. */
 const stopUnanswerable = async ({ context, caller, tool }: PipelineCall, view: TaskView): Promise<Result> => {
   if (view.record.state !== "waiting") {
@@ -121,13 +96,13 @@ const stopUnanswerable = async ({ context, caller, tool }: PipelineCall, view: T
 };
 
 const toReporter = ({ context, request }: PipelineCall): ((record: TaskRecord) => void) | undefined => {
-  const token = readProgressToken(request.mcpReq._meta?.progressToken);
+  const token = request.progressToken;
   if (token === undefined) return undefined;
   let last = 0;
   return (record) => {
     const params = toProgress(record, token, last);
     last = params.progress;
-    request.mcpReq.notify({ method: "notifications/progress", params: { ...params } }).catch((error: unknown) => {
+    request.notify("notifications/progress", { ...params }).catch((error: unknown) => {
       context.log.debug({ err: error }, "progress could not be sent");
     });
   };

@@ -26,8 +26,15 @@ export interface PlainToolContext {
   readonly signal: AbortSignal;
   /** Sends progress, if the caller asked for it. `done` must rise with each call. */
   reportProgress(done: number, total?: number, message?: string): Promise<void>;
+  /**
+   * What the client answered to the `inputRequests` of the `InputRequiredResult` before, by their keys. Undefined in the
+   * first round.
+   */
+  readonly inputResponses: Readonly<Record<string, unknown>> | undefined;
+  /** The payload of the `requestState` that came back; undefined in the first round. */
+  readState(): JsonObject | undefined;
   /** Makes a `requestState` for an `InputRequiredResult`, bound to this caller; it is signed, not encrypted. */
   mintState(payload: JsonObject): Promise<string>;
-  /** The MCP SDK's own context of the request. */
-  readonly mcp: ServerContext;
+  /** The MCP SDK's own context of the request. Undefined for clients of revisions before 2026-07-28. */
+  readonly mcp: ServerContext | undefined;
 }

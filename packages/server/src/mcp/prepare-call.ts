@@ -11,15 +11,10 @@ import {
 } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
 import { fromInputResponses, toInputRequests } from "@taskbridge/protocol/ext-2026-07-28";
-import { compileCheck, type JsonSchemaCheck } from "../json-schema-check.ts";
+import type { Prepared } from "./prepared.ts";
+import { questionCheck } from "./question-check.ts";
 import type { ServeContext } from "./serve-context.ts";
 import { toProtocolError } from "./to-protocol-error.ts";
-
-export type Prepared =
-  /** What to start with. */
-  | { readonly input: unknown }
-  /** What to answer instead. */
-  | { readonly answer: Result };
 
 /** What the client carries from round to round, signed and bound to it. */
 interface PrepareState {
@@ -102,22 +97,8 @@ const readAnswers = (
 const requireFitting = (name: string, question: PrepareQuestion | undefined, answer: GivenAnswer): void => {
   if (answer.action !== "accept" || question?.schema === undefined) return;
   const path = `inputResponses.${name}.content`;
-  const fault = checkOf(question.schema, path)(answer.content);
+  const fault = questionCheck(question.schema, path)(answer.content);
   if (fault !== undefined) throw new BridgeError("invalid_input", `${path}: ${fault}`, { data: { path } });
-};
-
-/** Questions come from code, which may make a new schema each time: the memory is bounded. */
-const checks = new Map<string, JsonSchemaCheck>();
-const maxChecks = 200;
-
-const checkOf = (schema: JsonObject, path: string): JsonSchemaCheck => {
-  const key = JSON.stringify(schema);
-  const known = checks.get(key) ?? compileCheck(schema, path);
-  if (!checks.has(key)) {
-    if (checks.size >= maxChecks) checks.clear();
-    checks.set(key, known);
-  }
-  return known;
 };
 
 const digestOf = (args: unknown): string =>

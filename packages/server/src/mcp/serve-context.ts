@@ -2,6 +2,7 @@ import type { RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Clock, TaskEngine } from "@taskbridge/core";
 import type { CallerCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
 import type { Owner } from "../caller.ts";
+import type { WireName } from "../parse-wires.ts";
 import type { ServerLog } from "../server-log.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
@@ -11,7 +12,11 @@ export interface ServeContext {
   readonly catalog: ToolCatalog;
   readonly identity: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
-  readonly wires: { readonly tasks: boolean; readonly untasked: boolean };
+  readonly wires: ReadonlySet<WireName>;
+  /** What a task of 2025-11-25 is whose tool result is an error. */
+  readonly legacyErrorStatus: "failed" | "completed";
+  /** Questions may also go to a client's model. */
+  readonly allowModelAnswers: boolean;
   /** How long a caller that knows no tasks waits for its result (milliseconds). */
   readonly waitMs: number;
   readonly clock: Clock;

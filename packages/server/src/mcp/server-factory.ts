@@ -1,17 +1,17 @@
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   McpServer,
   type McpServerFactory,
   ProtocolError,
   type Result,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { declaredExtension, readCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
+import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
 import * as z from "zod";
 import { type OwnerPolicy, readOwner } from "../caller.ts";
 import { callPipeline } from "./call-pipeline.ts";
-import { callPlainTool } from "./call-plain-tool.ts";
+import { callPlainTool, toPlainContext } from "./call-plain-tool.ts";
 import { keepTaskResultsFlat } from "./keep-task-results-flat.ts";
+import { toCaller, toCallRequest } from "./modern-request.ts";
 import { listResources, listResourceTemplates, readResult } from "./result-resource.ts";
 import type { Caller, Connection, ServeContext } from "./serve-context.ts";
 import { cancelTask, getTask, type TaskMethodParams, updateTask } from "./task-methods.ts";
@@ -42,7 +42,7 @@ export const createServerFactory =
   (context: ServeContext, transport: Connection["transport"], policy: OwnerPolicy): McpServerFactory =>
   ({ era, authInfo }) => {
     const connection: Connection = { era, transport, owner: readOwner(authInfo, policy) };
-    const tasks = era === "modern" && context.wires.tasks;
+    const tasks = era === "modern" && context.wires.has("2026-07-28");
     const mcp = new CatalogServer(context, context.identity, {
       capabilities: {
         tools: { listChanged: true },
@@ -59,11 +59,6 @@ export const createServerFactory =
     return mcp;
   };
 
-const toCaller = (connection: Connection, { mcpReq }: ServerContext): Caller => {
-  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
-  return { ...connection, capabilities: readCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]) };
-};
-
 const serveTools = (context: ServeContext, connection: Connection, { server }: McpServer): void => {
   const listed = { tools: [...context.catalog.listed] };
   server.setRequestHandler("tools/list", () => listed);
@@ -73,8 +68,8 @@ const serveTools = (context: ServeContext, connection: Connection, { server }: M
     if (found === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${params.name}`);
     const answer =
       found.kind === "plain"
-        ? callPlainTool(context, caller, found, params.arguments, request)
-        : callPipeline(context, caller, found.tool, params.arguments, request);
+        ? callPlainTool(found, params.arguments, toPlainContext(context, caller, request))
+        : callPipeline(context, caller, found.tool, params.arguments, toCallRequest(context, caller, request));
     return track(context, answer) as never;
   });
 };

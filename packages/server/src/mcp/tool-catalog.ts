@@ -12,6 +12,8 @@ export type CatalogTool =
 export interface ToolCatalog {
   /** As `tools/list` answers: always the same, in the configured order. */
   readonly listed: readonly Tool[];
+  /** The same for clients of 2025-11-25: with whether each can be called as a task. */
+  readonly listedWithSupport: readonly Tool[];
   find(name: string): CatalogTool | undefined;
   inputSchema(name: string): JsonObject | undefined;
   /** What the output of a pipeline must be like; undefined for one without an output schema, or no longer configured. */
@@ -42,6 +44,11 @@ export const createToolCatalog = (pipelines: Iterable<ResolvedTool>, plainTools:
   }
   return {
     listed,
+    listedWithSupport: listed.map((tool) => {
+      const found = tools.get(tool.name);
+      const taskSupport = found?.kind === "pipeline" ? found.tool.task.support : "forbidden";
+      return { ...tool, execution: { taskSupport } };
+    }),
     find: (name) => tools.get(name),
     inputSchema: (name) => {
       const found = tools.get(name);

@@ -1,0 +1,11 @@
+import type { RequestId } from "./client-link.ts";
+
+/** A stream on which a client can be told and asked something. */
+export interface Channel {
+  /** The client's request whose stream it is. Undefined: the session's own. */
+  readonly on: RequestId | undefined;
+  /** Fires when nothing can be sent any more. */
+  readonly closed: AbortSignal;
+  /** False while the client has not yet taken what was sent before. */
+  isReady(): boolean;
+}

@@ -1,0 +1,126 @@
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  type JSONRPCMessage,
+  LATEST_PROTOCOL_VERSION,
+  type ServerNotification,
+  type ServerRequest,
+  type ServerResult,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/sdk/types.js";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import { serverTasksCapability } from "@taskbridge/protocol/rev-2025-11-25";
+import * as z from "zod";
+import type { Owner } from "../caller.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import type { Channel } from "./channel.ts";
+import type { ClientLink, RequestId } from "./client-link.ts";
+import type { LegacySession } from "./legacy-session.ts";
+import { type OpenedSession, openSession } from "./open-session.ts";
+import { serveLegacy, servesTasks } from "./serve-legacy.ts";
+
+export interface LegacyServerOptions {
+  readonly owner: Owner;
+  readonly transport: "http" | "stdio";
+  /** As in `SessionParts`. */
+  readonly channelOf?: (requestId: RequestId) => Channel;
+}
+
+export interface LegacyServer {
+  /** To be connected to a transport, once. */
+  readonly server: Server;
+  readonly session: LegacySession;
+}
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** What no client waits as long for: an answer takes as long as a person needs. */
+const longestMs = 2_147_483_647;
+const anyResult = z.looseObject({});
+/** Compiles nothing here, but every server would make one of its own. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator();
+
+/**
+ * A server of the 2025 revisions for one session. The SDK keeps the connection; every method but its handshake is ours,
+ * since its own handlers refuse what tasks need and explain less.
+ */
+export const createLegacyServer = (serve: ServeContext, options: LegacyServerOptions): LegacyServer => {
+  const closed = new AbortController();
+  const tasks = serve.wires.has("2025-11-25");
+  const server = new AttendedServer(serve.identity, {
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { listChanged: false, subscribe: false },
+      ...(tasks ? { tasks: { ...serverTasksCapability(options.owner !== null) } } : {}),
+    },
+    jsonSchemaValidator,
+    ...(serve.instructions === undefined ? {} : { instructions: serve.instructions }),
+  });
+  const session: OpenedSession = openSession(serve, { ...options, link: toLink(server), closed: closed.signal });
+  server.attend = (transport) => {
+    transport.onclose = () => closed.abort(new Error("the session has ended"));
+    transport.onmessage = (message) => readAhead(message, serve, session);
+    if (options.transport === "stdio") {
+      session.channels.openOwn({ on: undefined, closed: closed.signal, isReady: () => true });
+    }
+  };
+  server.fallbackRequestHandler = async ({ method, params = {} }, { requestId, signal }: Extra) => {
+    const { owner, transport } = options;
+    return (await serveLegacy(serve, {
+      id: requestId,
+      method,
+      params,
+      session,
+      owner,
+      transport,
+      signal,
+    })) as ServerResult;
+  };
+  server.onerror = (error) => serve.log.debug({ err: error }, "a message could not be served");
+  return { server, session };
+};
+
+/** The SDK calls what a transport had before it was connected, so that every message is seen before the SDK acts on it. */
+class AttendedServer extends Server {
+  attend: (transport: Transport) => void = () => {};
+
+  override async connect(transport: Transport): Promise<void> {
+    this.attend(transport);
+    await super.connect(transport);
+  }
+}
+
+/** Learns who the client is, and takes out what asks for a task where there is none: the SDK would refuse the request. */
+const readAhead = (message: JSONRPCMessage, serve: ServeContext, session: OpenedSession): void => {
+  if (!("method" in message) || message.params === undefined) return;
+  const { method, params } = message;
+  if (method === "initialize") {
+    const { capabilities, protocolVersion: asked } = params;
+    const isKnown = SUPPORTED_PROTOCOL_VERSIONS.includes(asked as string);
+    session.introduce(capabilities, isKnown ? (asked as string) : LATEST_PROTOCOL_VERSION);
+  } else if (method !== "tools/call" || !servesTasks(serve, session)) {
+    delete params.task;
+  }
+};
+
+const toLink = (server: Server): ClientLink => ({
+  request: async (method, params, { on, signal }) => {
+    signal.throwIfAborted();
+    // The SDK goes on listening to a signal after the answer, and would then take the request back.
+    const pending = new AbortController();
+    const onAbort = (): void => pending.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await server.request({ method, params } as ServerRequest, anyResult, {
+        signal: pending.signal,
+        timeout: longestMs,
+        ...(on === undefined ? {} : { relatedRequestId: on }),
+      });
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  },
+  notify: (method, params, on) =>
+    server.notification({ method, params } as ServerNotification, on === undefined ? {} : { relatedRequestId: on }),
+});

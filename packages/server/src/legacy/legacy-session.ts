@@ -1,0 +1,20 @@
+import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
+import type { Channel } from "./channel.ts";
+import type { ClientLink, RequestId } from "./client-link.ts";
+import type { SessionChannels } from "./session-channels.ts";
+import type { TaskWatch } from "./task-watch.ts";
+
+/** One client of a 2025 revision for as long as it stays connected. It owns nothing: a task belongs to its owner. */
+export interface LegacySession {
+  readonly link: ClientLink;
+  /** As declared with `initialize`. */
+  capabilities(): SessionCapabilities;
+  /** The negotiated revision; undefined before `initialize`. */
+  revision(): string | undefined;
+  /** The stream of one of the client's requests. */
+  channelOf(requestId: RequestId): Channel;
+  readonly channels: SessionChannels;
+  readonly watch: TaskWatch;
+  /** Fires when the client can no longer be reached. */
+  readonly closed: AbortSignal;
+}

@@ -1,0 +1,44 @@
+import { readCapabilities, type SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import type { Channel } from "./channel.ts";
+import type { ClientLink, RequestId } from "./client-link.ts";
+import type { LegacySession } from "./legacy-session.ts";
+import { createQuestionDesk } from "./question-desk.ts";
+import { createSessionChannels } from "./session-channels.ts";
+import { createTaskWatch } from "./task-watch.ts";
+
+export interface SessionParts {
+  readonly link: ClientLink;
+  /** The stream of one request; absent: the connection has but one, which is open as long as the session. */
+  readonly channelOf?: (requestId: RequestId) => Channel;
+  readonly closed: AbortSignal;
+}
+
+/** A session with what its `initialize` said filled in as it arrives. */
+export interface OpenedSession extends LegacySession {
+  /** The client has introduced itself. */
+  introduce(capabilities: unknown, revision: string | undefined): void;
+}
+
+export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSession => {
+  const { link, closed } = parts;
+  let declared: SessionCapabilities = readCapabilities(undefined);
+  let revision: string | undefined;
+  const channels = createSessionChannels();
+  const capabilities = (): SessionCapabilities => declared;
+  const desk = createQuestionDesk({ serve, link, channels, capabilities, closed });
+  const watch = createTaskWatch({ serve, link, channels, desk, capabilities, closed });
+  return {
+    link,
+    capabilities,
+    revision: () => revision,
+    channels,
+    watch,
+    closed,
+    channelOf: parts.channelOf ?? ((on) => ({ on, closed, isReady: () => true })),
+    introduce: (sent, negotiated) => {
+      declared = readCapabilities(sent);
+      revision = negotiated;
+    },
+  };
+};

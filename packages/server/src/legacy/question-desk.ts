@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { isBridgeError, type TaskQuestion, type TaskView, toBridgeError } from "@taskbridge/core";
+import { openQuestions } from "@taskbridge/protocol";
+import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
+import { type Owner, toAccess } from "../caller.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import { askClient, toInquiry } from "./ask-client.ts";
+import type { ClientLink } from "./client-link.ts";
+import { claimMs, type QuestionWatch, renewMs, watchQuestion } from "./question-watch.ts";
+import type { SessionChannels } from "./session-channels.ts";
+
+/** Puts the questions of tasks to one client, each once, however many streams and processes notice it. */
+export interface QuestionDesk {
+  /** Asks what a task has open, on the best stream there is, unless somebody else is doing so. */
+  notice(view: TaskView, owner: Owner): void;
+}
+
+export interface DeskParts {
+  readonly serve: ServeContext;
+  readonly link: ClientLink;
+  readonly channels: SessionChannels;
+  readonly capabilities: () => SessionCapabilities;
+  /** Fires when the client can no longer be reached. */
+  readonly closed: AbortSignal;
+}
+
+/** One question that is put to a client. */
+export interface AskedOnce {
+  readonly parts: DeskParts;
+  /** Who claims it. */
+  readonly by: string;
+  readonly taskId: string;
+  readonly owner: Owner;
+  readonly question: TaskQuestion;
+}
+
+/** An answer that does not fit is asked for again; after so many the client is given up. */
+const mostAttempts = 3;
+/** An answer that cannot be written down is tried again so often, after so long (milliseconds). */
+const mostWrites = 20;
+const rewriteMs = 500;
+/** Questions that this client could not answer are remembered, so that it is not asked again. */
+const mostRemembered = 1_000;
+
+export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
+  const { serve, channels, capabilities, closed } = parts;
+  const by = randomBytes(16).toString("hex");
+  const asking = new Set<string>();
+  const givenUp = new Set<string>();
+  const retries = new Map<string, () => void>();
+
+  const notice: QuestionDesk["notice"] = (view, owner) => {
+    const { taskId } = view.record;
+    for (const question of openQuestions(view.record.questions)) {
+      const id = `${taskId} ${question.key}`;
+      if (closed.aborted || asking.has(id) || givenUp.has(id) || channels.forTask(taskId) === undefined) continue;
+      if (typeof toInquiry(question, taskId, capabilities(), serve.allowModelAnswers) === "string") continue;
+      asking.add(id);
+      ask(id, { parts, by, taskId, owner, question });
+    }
+  };
+  const ask = async (id: string, asked: AskedOnce): Promise<void> => {
+    const outcome = await askOnce(asked).catch((error: unknown): Outcome => {
+      serve.log.warn({ err: error, taskId: asked.taskId }, "a question could not be put to a client");
+      return isGone(error) ? "over" : { retryAfterMs: renewMs };
+    });
+    asking.delete(id);
+    if (outcome === "given up") remember(givenUp, id);
+    else if (outcome !== "over") retryAfter(id, outcome.retryAfterMs, asked);
+  };
+  /** Another asks it at present, or the client was lost: should there be no answer by then, it is asked once more. */
+  const retryAfter = (id: string, delayMs: number, asked: AskedOnce): void => {
+    const { taskId, owner } = asked;
+    retries.get(id)?.();
+    if (closed.aborted) return;
+    const look = async (): Promise<void> => {
+      if (channels.forTask(taskId) === undefined) return;
+      try {
+        notice(await serve.engine.readTask(taskId, toAccess(owner)), owner);
+      } catch (error) {
+        if (!isGone(error)) retryAfter(id, delayMs, asked);
+      }
+    };
+    const stop = serve.clock.schedule(delayMs, () => {
+      retries.delete(id);
+      void look();
+    });
+    retries.set(id, stop);
+  };
+  closed.addEventListener("abort", () => {
+    for (const stop of retries.values()) stop();
+    retries.clear();
+  });
+  return { notice };
+};
+
+const isGone = (error: unknown): boolean => isBridgeError(error) && error.code === "not_found";
+
+const remember = (ids: Set<string>, id: string): void => {
+  ids.add(id);
+  const [oldest] = ids;
+  if (ids.size > mostRemembered && oldest !== undefined) ids.delete(oldest);
+};
+
+/** `over`: answered, or no longer to be asked. `given up`: this client has no answer to it. */
+type Outcome = "over" | "given up" | { readonly retryAfterMs: number };
+
+/** Claims a question, asks it, and hands the answer in. */
+const askOnce = async (asked: AskedOnce): Promise<Outcome> => {
+  const { parts, by, taskId, owner, question } = asked;
+  const { engine, clock, log } = parts.serve;
+  const access = toAccess(owner);
+  const claim = await engine.claimQuestion(taskId, access, question.key, { by, forMs: claimMs });
+  if (claim.outcome === "closed") return "over";
+  if (claim.outcome === "taken") {
+    return { retryAfterMs: Math.min(Math.max(claim.until - clock.now(), renewMs), claimMs) };
+  }
+  const watch = await watchQuestion(asked);
+  const giveBack = (): Promise<void> => engine.releaseQuestion(taskId, access, question.key, by);
+  try {
+    const outcome = await askUntilFitting(asked, watch);
+    if (outcome === "given up") await giveBack();
+    return outcome;
+  } catch (error) {
+    const end = watch.end();
+    if (end === "elsewhere") return "over";
+    await giveBack();
+    if (end === "closed") return "over";
+    if (end === "lost") return { retryAfterMs: renewMs };
+    log.info({ err: error, taskId, question: question.key }, "a client cannot answer a question");
+    return "given up";
+  } finally {
+    watch.stop();
+  }
+};
+
+const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<"over" | "given up"> => {
+  const { parts, taskId, owner, question } = asked;
+  const { engine, allowModelAnswers, clock } = parts.serve;
+  const capabilities = parts.capabilities();
+  const client = { link: parts.link, clock, capabilities, channel: watch.channel, signal: watch.over };
+  let message = question.message;
+  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    const inquiry = toInquiry({ ...question, message }, taskId, capabilities, allowModelAnswers);
+    if (typeof inquiry === "string") break;
+    try {
+      const given = inquiry.read(await askClient(client, inquiry));
+      // The page was opened. The backend notices what is done there, and nobody is sent to it twice.
+      if (given === undefined) break;
+      await write(parts, () => engine.answerTask(taskId, toAccess(owner), { [question.key]: given }));
+      return "over";
+    } catch (error) {
+      if (!isBridgeError(error) || error.code !== "invalid_input") throw error;
+      message = `${question.message}\n\n(The answer did not fit. ${error.message})`;
+    }
+  }
+  return "given up";
+};
+
+/** What a person has said is not dropped because the store fails for a moment. */
+const write = async ({ serve, closed }: DeskParts, work: () => Promise<unknown>): Promise<void> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const isPassing = ["unavailable", "throttled", "outcome_unknown"].includes(toBridgeError(error).code);
+      if (!isPassing || attempt >= mostWrites || closed.aborted) throw error;
+      await new Promise<void>((resolve) => void serve.clock.schedule(rewriteMs, resolve));
+    }
+  }
+};

@@ -1,0 +1,108 @@
+import { ProtocolError, type Result } from "@modelcontextprotocol/server";
+import { parseTaskParams, protocolVersion, taskSupportFault } from "@taskbridge/protocol/rev-2025-11-25";
+import { readProgressToken } from "@taskbridge/protocol/untasked";
+import { isRequestTimeout } from "../mcp/call-lifetime.ts";
+import { callPipeline } from "../mcp/call-pipeline.ts";
+import type { CallRequest } from "../mcp/call-request.ts";
+import { listResources, listResourceTemplates, readResult } from "../mcp/result-resource.ts";
+import type { Caller, ServeContext } from "../mcp/serve-context.ts";
+import { toProtocolError } from "../mcp/to-protocol-error.ts";
+import { askBefore } from "./ask-before.ts";
+import type { LegacyRequest } from "./legacy-request.ts";
+import type { LegacySession } from "./legacy-session.ts";
+import { callPlain } from "./plain-call.ts";
+import { callAsTask, cancelTask, getTask, getTaskResult, listTasks } from "./task-requests.ts";
+
+/** Earlier revisions know no tasks, whatever a client sends. */
+export const servesTasks = ({ wires }: ServeContext, session: Pick<LegacySession, "revision">): boolean =>
+  wires.has("2025-11-25") && (session.revision() ?? "") >= protocolVersion;
+
+/** Answers one request of a client of a 2025 revision. Rejects with a `ProtocolError`. */
+export const serveLegacy = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const answer = dispatch(context, request);
+  // A stop waits for calls to be answered; who waits for the end of a task is told to come back.
+  if (request.method !== "tasks/result") context.calls.add(answer);
+  try {
+    return await answer;
+  } catch (error) {
+    throw toProtocolError(error, context.log);
+  } finally {
+    context.calls.delete(answer);
+  }
+};
+
+const dispatch = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  switch (request.method) {
+    case "tools/list":
+      return {
+        tools: servesTasks(context, request.session) ? context.catalog.listedWithSupport : context.catalog.listed,
+      };
+    case "tools/call":
+      return callTool(context, request);
+    case "resources/list":
+      return listResources();
+    case "resources/templates/list":
+      return listResourceTemplates();
+    case "resources/read":
+      return readResource(context, request);
+    default:
+      return taskMethod(context, request);
+  }
+};
+
+const taskMethods: Readonly<Record<string, (context: ServeContext, request: LegacyRequest) => Promise<Result>>> = {
+  "tasks/get": getTask,
+  "tasks/result": getTaskResult,
+  "tasks/list": listTasks,
+  "tasks/cancel": cancelTask,
+};
+
+const taskMethod = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const { method } = request;
+  const serve = Object.hasOwn(taskMethods, method) ? taskMethods[method] : undefined;
+  if (serve === undefined || !servesTasks(context, request.session)) {
+    throw new ProtocolError(-32_601, "Method not found");
+  }
+  return serve(context, request);
+};
+
+const readResource = async (context: ServeContext, { params, owner, transport }: LegacyRequest): Promise<Result> => {
+  if (typeof params.uri !== "string") throw new ProtocolError(-32_602, "uri: text is needed", { path: "uri" });
+  return readResult(context, { era: "legacy", transport, owner }, params.uri);
+};
+
+const callTool = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const { params, session } = request;
+  const { name } = params;
+  if (typeof name !== "string") throw new ProtocolError(-32_602, "name: text is needed", { path: "name" });
+  const task = servesTasks(context, session) ? parseTaskParams(params) : undefined;
+  const found = context.catalog.find(name);
+  if (found === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${name}`);
+  const support = found.kind === "plain" ? "forbidden" : found.tool.task.support;
+  const fault = servesTasks(context, session) ? taskSupportFault(name, support, task !== undefined) : undefined;
+  if (fault !== undefined) throw new ProtocolError(fault.code, fault.message);
+  if (found.kind === "plain") return callPlain(request, found);
+  const caller = toCaller(request);
+  const call = toCallRequest(context, request);
+  return task === undefined
+    ? callPipeline(context, caller, found.tool, params.arguments, call)
+    : callAsTask(context, caller, found.tool, { request, call, task });
+};
+
+const toCaller = ({ owner, transport, session }: LegacyRequest): Caller => {
+  const { form, url } = session.capabilities();
+  return { era: "legacy", transport, owner, capabilities: { tasks: false, form, url } };
+};
+
+/** A connection that is lost takes no call back, nor does a client's own timeout; only a cancellation does. */
+const toCallRequest = (context: ServeContext, request: LegacyRequest): CallRequest => {
+  const { session, params, signal, id } = request;
+  const meta = params._meta as Readonly<Record<string, unknown>> | undefined;
+  return {
+    signal,
+    isTakenBack: (reason) => !session.closed.aborted && !isRequestTimeout(reason),
+    progressToken: readProgressToken(meta?.progressToken),
+    notify: (method, told) => session.link.notify(method, told, id),
+    prepare: (tool, args) => askBefore(context, request, tool, args),
+  };
+};

@@ -1,0 +1,54 @@
+/** A stream of an answer as it goes out, with a word about how it fares. */
+export interface StreamTap {
+  readonly body: ReadableStream<Uint8Array>;
+  /** Fires when nothing can be written any more, whoever ended it. */
+  readonly closed: AbortSignal;
+  /** True while the reader waits for more. */
+  isReady(): boolean;
+  /** Ends it after what was written so far. */
+  end(): void;
+}
+
+const opening = new TextEncoder().encode(": open\n\n");
+
+/** Passes an event stream on, as fast as it is read. `gone` fires when its reader is no longer there. */
+export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal): StreamTap => {
+  const reader = source.getReader();
+  const closed = new AbortController();
+  let isWaiting = false;
+  let isOver = false;
+  let isOpened = false;
+  const finish = (): void => {
+    isOver = true;
+    gone.removeEventListener("abort", end);
+    closed.abort(new Error("the stream is closed"));
+  };
+  const end = (): void => {
+    if (isOver) return;
+    finish();
+    // The source then knows as well, and whoever reads gets the end.
+    reader.cancel().catch(() => {});
+  };
+  gone.addEventListener("abort", end, { once: true });
+  if (gone.aborted) end();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        // Nothing goes out, not even the headers, before the first bytes do.
+        if (!isOpened) {
+          isOpened = true;
+          return controller.enqueue(opening);
+        }
+        isWaiting = true;
+        const { value, done } = await reader.read();
+        isWaiting = false;
+        if (!done) return controller.enqueue(value);
+        finish();
+        controller.close();
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+  return { body, closed: closed.signal, isReady: () => isWaiting, end };
+};

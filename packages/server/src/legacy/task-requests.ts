@@ -1,0 +1,146 @@
+import { ProtocolError, type Result } from "@modelcontextprotocol/server";
+import type { ResolvedTool, TaskView } from "@taskbridge/core";
+import {
+  endedCannotBeCancelled,
+  parseCursor,
+  parseTaskId,
+  type RpcError,
+  type TaskOptions,
+  type TaskParams,
+  toCreateResult,
+  toTask,
+  toTaskResult,
+} from "@taskbridge/protocol/rev-2025-11-25";
+import { toAccess } from "../caller.ts";
+import { followCall } from "../mcp/call-lifetime.ts";
+import type { CallRequest } from "../mcp/call-request.ts";
+import { createTask, stopIfGone } from "../mcp/create-task.ts";
+import type { Caller, ServeContext } from "../mcp/serve-context.ts";
+import { hasEnded } from "../mcp/wait-for-answer.ts";
+import type { LegacyRequest } from "./legacy-request.ts";
+
+/** The most tasks that one page of `tasks/list` holds. */
+const pageSize = 50;
+/** A wait looks around at least this often (milliseconds): who asks a question may have died meanwhile. */
+const lookAroundMs = 15_000;
+
+/** Answers a `tools/call` that asks to become a task. Whatever is wrong with it is an error, and there is no task. */
+export const callAsTask = async (
+  context: ServeContext,
+  caller: Caller,
+  tool: ResolvedTool,
+  { request, call, task }: { readonly request: LegacyRequest; readonly call: CallRequest; readonly task: TaskParams },
+): Promise<Result> => {
+  const lifetime = followCall(call, context.stopping);
+  const starting = { context, caller, tool, lifetime };
+  try {
+    const prepared = await call.prepare(tool, request.params.arguments);
+    if ("answer" in prepared) throw notStarted(prepared.answer);
+    const view = await createTask(starting, { ...task, input: prepared.input });
+    await stopIfGone(starting, view);
+    request.session.watch.remember(view, request.owner, call.progressToken);
+    return { ...toCreateResult(view, tool.task.immediateResponse) };
+  } finally {
+    lifetime.settle();
+  }
+};
+
+/** Answers `tasks/get`: one read. */
+export const getTask = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const view = await context.engine.readTask(parseTaskId(request.params), toAccess(request.owner));
+  request.session.watch.remember(view, request.owner);
+  return { ...toTask(view, taskOptions(context, request, view)) };
+};
+
+/**
+ * Answers `tasks/result` once the task has ended, with what the call would have answered. Meanwhile its stream is where
+ * the task's questions are put. A stop of the server ends the wait without an answer: the task goes on, and the client
+ * may ask again.
+ */
+export const getTaskResult = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const { session, owner, signal } = request;
+  const taskId = parseTaskId(request.params);
+  const access = toAccess(owner);
+  let view = await context.engine.readTask(taskId, access);
+  if (!hasEnded(view)) {
+    const channel = session.channelOf(request.id);
+    session.watch.remember(view, owner);
+    const close = session.channels.openFor(view.record.taskId, channel);
+    const over = AbortSignal.any([signal, channel.closed, context.stopping]);
+    try {
+      while (!hasEnded(view)) {
+        session.watch.hear(view, owner);
+        if (over.aborted) return await leaveUnanswered(context, signal);
+        const { revision } = view.record;
+        view = await context.engine.waitForTask(taskId, access, {
+          until: "changed",
+          revision,
+          timeoutMs: lookAroundMs,
+          signal: over,
+        });
+      }
+    } finally {
+      close();
+    }
+  }
+  const outcome = toTaskResult(view, { expectation: context.catalog.expectation(view.record.tool) });
+  if ("error" in outcome) throw toFault(outcome.error);
+  return { ...outcome.result, _meta: { ...outcome.result._meta } };
+};
+
+/** Answers `tasks/list`, newest first. */
+export const listTasks = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  if (request.owner === null) throw new ProtocolError(-32_601, "Method not found: this server knows no owners");
+  const access = toAccess(request.owner);
+  const page = await context.engine.listTasks(access, {}, parseCursor(request.params), pageSize);
+  const tasks = await Promise.all(
+    page.tasks.map(async (listed) => {
+      const view = await withOutput(context, request, listed);
+      return toTask(view, taskOptions(context, request, view));
+    }),
+  );
+  return { tasks, ...(page.cursor === undefined ? {} : { nextCursor: page.cursor }) };
+};
+
+/** Answers `tasks/cancel`: the task is `cancelled` from now on, on every wire, while the backend is still being told. */
+export const cancelTask = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const taskId = parseTaskId(request.params);
+  const access = toAccess(request.owner);
+  const before = await context.engine.readTask(taskId, access);
+  const view = hasEnded(before)
+    ? before
+    : await context.engine.cancelTask(taskId, access, { reason: "the client asked for it", latch: true });
+  // It may have ended by itself between the two.
+  if (hasEnded(before) || view.record.state !== "cancelled") {
+    throw toFault(endedCannotBeCancelled(view, taskOptions(context, request, view)));
+  }
+  return { ...toTask(view, taskOptions(context, request, view)) };
+};
+
+const taskOptions = (context: ServeContext, { session }: LegacyRequest, { record }: TaskView): TaskOptions => ({
+  errorStatus: context.legacyErrorStatus,
+  capabilities: session.capabilities(),
+  modelAnswers: context.allowModelAnswers,
+  expectation: context.catalog.expectation(record.tool),
+});
+
+/** Lists carry no outputs, but whether one fits its schema decides about the status. */
+const withOutput = async (context: ServeContext, request: LegacyRequest, listed: TaskView): Promise<TaskView> => {
+  const { state, tool, taskId } = listed.record;
+  if (state !== "succeeded" || context.catalog.expectation(tool) === undefined) return listed;
+  return context.engine.readTask(taskId, toAccess(request.owner)).catch(() => listed);
+};
+
+/** A client that waits while the server is stopped is to ask again: it gets no answer, and its stream is closed. */
+const leaveUnanswered = ({ stopping }: ServeContext, cancelled: AbortSignal): Promise<never> => {
+  if (stopping.aborted && !cancelled.aborted) return new Promise<never>(() => {});
+  throw new ProtocolError(-32_603, "The wait was given up");
+};
+
+const toFault = ({ code, message, data }: RpcError): ProtocolError => new ProtocolError(code, message, data);
+
+/** The questions before a task led to an answer instead of a start. */
+const notStarted = ({ content }: Result): ProtocolError => {
+  const texts = Array.isArray(content) ? content.flatMap((block: { text?: unknown }) => block.text ?? []) : [];
+  return new ProtocolError(-32_602, texts.join("\n") || "The call was not carried out");
+};

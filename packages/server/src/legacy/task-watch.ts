@@ -1,0 +1,191 @@
+import { isBridgeError, type TaskView } from "@taskbridge/core";
+import {
+  relatedTask,
+  type SessionCapabilities,
+  type Task,
+  toStatusNotification,
+  toTask,
+} from "@taskbridge/protocol/rev-2025-11-25";
+import { toProgress } from "@taskbridge/protocol/untasked";
+import { type Owner, toAccess } from "../caller.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import { hasEnded } from "../mcp/wait-for-answer.ts";
+import type { Channel } from "./channel.ts";
+import type { ClientLink } from "./client-link.ts";
+import type { QuestionDesk } from "./question-desk.ts";
+import type { SessionChannels } from "./session-channels.ts";
+
+/** Tells one client about the tasks it has to do with, on whatever stream it has open, until they end. */
+export interface TaskWatch {
+  /** The client has just been shown this state. `progressToken`: of the call that became the task. */
+  remember(view: TaskView, owner: Owner, progressToken?: string | number): void;
+  /** Something has heard of this state: the client is told what it has not seen. */
+  hear(view: TaskView, owner: Owner): void;
+}
+
+export interface WatchParts {
+  readonly serve: ServeContext;
+  readonly link: ClientLink;
+  readonly channels: SessionChannels;
+  readonly desk: QuestionDesk;
+  readonly capabilities: () => SessionCapabilities;
+  readonly closed: AbortSignal;
+}
+
+interface Watched {
+  readonly owner: Owner;
+  token: string | number | undefined;
+  progress: number;
+  /** What the client knows. */
+  shown: string;
+  status: Task["status"];
+  toldAt: number;
+  latest: TaskView | undefined;
+  /** While the session's own stream is open. */
+  unfollow: (() => void) | undefined;
+  cancelTimer: (() => void) | undefined;
+}
+
+/** News of the same status are told at most this often (milliseconds), and tried again as late when the client is slow. */
+const throttleMs = 1_000;
+/** A session follows so many tasks; of the others it still gets everything that it asks for. */
+const mostWatched = 200;
+
+export const createTaskWatch = (parts: WatchParts): TaskWatch => {
+  const { serve, link, channels, desk, capabilities, closed } = parts;
+  const watched = new Map<string, Watched>();
+
+  const show = (view: TaskView): Task =>
+    toTask(view, {
+      errorStatus: serve.legacyErrorStatus,
+      capabilities: capabilities(),
+      modelAnswers: serve.allowModelAnswers,
+      expectation: serve.catalog.expectation(view.record.tool),
+    });
+  const drop = (taskId: string): void => {
+    const entry = watched.get(taskId);
+    entry?.unfollow?.();
+    entry?.cancelTimer?.();
+    watched.delete(taskId);
+  };
+  const report = (error: unknown): void => serve.log.debug({ err: error }, "a client could not be told about a task");
+
+  const tell = (taskId: string, entry: Watched, view: TaskView, { on }: Channel): void => {
+    const task = show(view);
+    const shown = toShown(task);
+    if (shown === entry.shown) return;
+    entry.shown = shown;
+    entry.status = task.status;
+    entry.toldAt = serve.clock.now();
+    const { token } = entry;
+    if (token !== undefined && !hasEnded(view)) {
+      const params = toProgress(view.record, token, entry.progress);
+      entry.progress = params.progress;
+      link.notify("notifications/progress", { ...params, _meta: relatedTask(taskId) }, on).catch(report);
+    }
+    const { method, params } = toStatusNotification(task);
+    link.notify(method, params, on).catch(report);
+  };
+  /** Tells the newest state when its time has come; before that, states replace each other. */
+  const flush = (taskId: string): void => {
+    const entry = watched.get(taskId);
+    const view = entry?.latest;
+    if (entry === undefined || view === undefined) return;
+    const channel = channels.forTask(taskId);
+    if (channel === undefined) return;
+    const isTurn = hasEnded(view) || show(view).status !== entry.status;
+    const waitMs = isTurn ? 0 : entry.toldAt + throttleMs - serve.clock.now();
+    if (waitMs > 0 || !channel.isReady()) {
+      entry.cancelTimer ??= serve.clock.schedule(waitMs > 0 ? waitMs : throttleMs, () => {
+        entry.cancelTimer = undefined;
+        flush(taskId);
+      });
+      return;
+    }
+    entry.latest = undefined;
+    tell(taskId, entry, view, channel);
+    if (hasEnded(view)) drop(taskId);
+  };
+  const hear: TaskWatch["hear"] = (view, owner) => {
+    const { taskId } = view.record;
+    desk.notice(view, owner);
+    const entry = watched.get(taskId);
+    if (entry === undefined) return;
+    entry.latest = view;
+    flush(taskId);
+  };
+  const follow = async (taskId: string, entry: Watched): Promise<void> => {
+    if (entry.unfollow !== undefined) return;
+    let isOver = false;
+    let stop: () => void = () => {};
+    entry.unfollow = () => {
+      isOver = true;
+      entry.unfollow = undefined;
+      stop();
+    };
+    try {
+      const listener = (view: TaskView): void => {
+        if (!isOver) hear(view, entry.owner);
+      };
+      const followed = await serve.engine.followTask(taskId, toAccess(entry.owner), listener, () => drop(taskId));
+      stop = followed.stop;
+      if (isOver) stop();
+    } catch (error) {
+      entry.unfollow = undefined;
+      if (isBridgeError(error) && error.code === "not_found") drop(taskId);
+      else report(error);
+    }
+  };
+  const attend = (): void => {
+    const own = channels.own();
+    if (own === undefined) return;
+    own.closed.addEventListener("abort", () => {
+      if (channels.own() !== undefined) return;
+      for (const entry of watched.values()) entry.unfollow?.();
+    });
+    for (const [taskId, entry] of watched) void follow(taskId, entry);
+  };
+  let attended: Channel | undefined;
+  const stopAttending = channels.onOpen(() => {
+    if (channels.own() === attended) return;
+    attended = channels.own();
+    attend();
+  });
+  closed.addEventListener("abort", () => {
+    stopAttending();
+    for (const taskId of [...watched.keys()]) drop(taskId);
+  });
+  return {
+    remember: (view, owner, progressToken) => {
+      const { taskId } = view.record;
+      const known = watched.get(taskId);
+      if (hasEnded(view) || closed.aborted) return drop(taskId);
+      const task = show(view);
+      const entry = known ?? newEntry(owner);
+      entry.shown = toShown(task);
+      entry.status = task.status;
+      entry.token ??= progressToken;
+      watched.delete(taskId);
+      watched.set(taskId, entry);
+      const [oldest] = watched.keys();
+      if (watched.size > mostWatched && oldest !== undefined) drop(oldest);
+      if (channels.own() !== undefined) void follow(taskId, entry);
+    },
+    hear,
+  };
+};
+
+/** Intervals change by themselves, which is no news. */
+const toShown = ({ status, statusMessage, ttl }: Task): string => JSON.stringify([status, statusMessage, ttl]);
+
+const newEntry = (owner: Owner): Watched => ({
+  owner,
+  token: undefined,
+  progress: 0,
+  shown: "",
+  status: "working",
+  toldAt: 0,
+  latest: undefined,
+  unfollow: undefined,
+  cancelTimer: undefined,
+});

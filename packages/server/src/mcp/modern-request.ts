@@ -1,0 +1,21 @@
+import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
+import { readCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
+import { readProgressToken } from "@taskbridge/protocol/untasked";
+import { isModernCallTakenBack } from "./call-lifetime.ts";
+import type { CallRequest } from "./call-request.ts";
+import { prepareCall } from "./prepare-call.ts";
+import type { Caller, Connection, ServeContext } from "./serve-context.ts";
+
+/** Who sent a request of 2026-07-28: each one declares for itself what its sender can do. */
+export const toCaller = (connection: Connection, { mcpReq }: ServerContext): Caller => {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  return { ...connection, capabilities: readCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]) };
+};
+
+export const toCallRequest = (context: ServeContext, caller: Caller, request: ServerContext): CallRequest => ({
+  signal: request.mcpReq.signal,
+  isTakenBack: (reason) => isModernCallTakenBack(reason, caller),
+  progressToken: readProgressToken(request.mcpReq._meta?.progressToken),
+  notify: (method, params) => request.mcpReq.notify({ method, params: { ...params } }),
+  prepare: (tool, args) => prepareCall(context, tool, args, request),
+});
