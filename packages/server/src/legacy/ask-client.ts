@@ -13,7 +13,7 @@ import {
 } from "@taskbridge/protocol/rev-2025-11-25";
 import type { Channel } from "./channel.ts";
 import type { ClientLink } from "./client-link.ts";
-import { graceMs } from "./question-watch.ts";
+import type { QuestionWatch } from "./question-watch.ts";
 
 /** A question in the form in which a client can be asked it. */
 export interface Inquiry {
@@ -59,10 +59,7 @@ export interface AskingClient {
   readonly link: ClientLink;
   readonly clock: Clock;
   readonly capabilities: SessionCapabilities;
-  /** The stream to use at this moment. Rejects when there is none in time. */
-  channel(): Promise<Channel>;
-  /** Gives the question up. */
-  readonly signal: AbortSignal;
+  readonly watch: QuestionWatch;
 }
 
 /** Puts an inquiry to the client and waits for what it replies, as a task of its own where it takes such. */
@@ -75,32 +72,35 @@ export const askClient = async (client: AskingClient, { method, params, asTask }
 };
 
 /**
- * A reply comes by another way than its request, so a stream that closes does not end the wait. After a while the request
- * is sent once more on the next stream: it may never have arrived. Whichever is answered first counts.
+ * A reply comes by another way than its request, so that a stream that closes does not end the wait. What may not have
+ * arrived is sent once more on the next stream, and whichever is answered first counts.
  */
 const requestPatiently = async (client: AskingClient, method: string, params: object): Promise<unknown> => {
   const done = new AbortController();
-  const signal = AbortSignal.any([client.signal, done.signal]);
-  const replies: Promise<unknown>[] = [];
+  const signal = AbortSignal.any([client.watch.over, done.signal]);
+  const replies: Promise<{ readonly reply: unknown }>[] = [];
   try {
     for (;;) {
-      const channel = await client.channel();
-      const reply = client.link.request(method, params, { on: channel.on, signal });
-      replies.push(unlessLost(reply, channel, signal));
-      const first = await Promise.race([...replies, closedFor(channel, client, signal)]);
-      if (first !== lost) return first;
+      const next = await Promise.race([...replies, client.watch.turn()]);
+      if ("reply" in next) return next.reply;
+      const sent = client.link.request(method, params, { on: next.on, signal });
+      replies.push(unlessLost(sent, next, signal));
+      const first = await Promise.race([...replies, client.watch.lost(next)]);
+      if (first !== undefined) return first.reply;
     }
   } finally {
     done.abort(new Error("the question is settled"));
   }
 };
 
-const lost = Symbol("lost");
-
 /** What cannot be sent on a stream that has closed is no answer by the client. */
-const unlessLost = async (reply: Promise<unknown>, { closed }: Channel, signal: AbortSignal): Promise<unknown> => {
+const unlessLost = async (
+  reply: Promise<unknown>,
+  { closed }: Channel,
+  signal: AbortSignal,
+): Promise<{ readonly reply: unknown }> => {
   try {
-    return await reply;
+    return { reply: await reply };
   } catch (error) {
     if (signal.aborted || !closed.aborted || isRpcError(error)) throw error;
     return new Promise(() => {});
@@ -109,18 +109,6 @@ const unlessLost = async (reply: Promise<unknown>, { closed }: Channel, signal: 
 
 const isRpcError = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && Number.isInteger(error.code);
-
-/** Resolves when a stream has been closed for a while. */
-const closedFor = ({ closed }: Channel, { clock }: AskingClient, signal: AbortSignal): Promise<typeof lost> =>
-  new Promise((resolve) => {
-    const onClosed = (): void => {
-      const stop = clock.schedule(graceMs, () => resolve(lost));
-      signal.addEventListener("abort", stop, { once: true });
-    };
-    if (closed.aborted) return onClosed();
-    closed.addEventListener("abort", onClosed, { once: true });
-    signal.addEventListener("abort", () => closed.removeEventListener("abort", onClosed), { once: true });
-  });
 
 /** A client that has declared tasks may still answer at once. */
 const toCreated = (reply: unknown): ReturnType<typeof readCreatedTask> | undefined => {
@@ -147,7 +135,7 @@ const followClientTask = async (
     if (task.status === "cancelled") return { action: "cancel" };
     return await requestOnAny(client, "tasks/result", { taskId });
   } catch (error) {
-    if (client.signal.aborted && client.capabilities.taskCancel && !isClientTaskOver(task.status)) {
+    if (client.watch.over.aborted && client.capabilities.taskCancel && !isClientTaskOver(task.status)) {
       await cancelClientTask(client, taskId);
     }
     throw error;
@@ -157,22 +145,25 @@ const followClientTask = async (
 /** A stream that closes takes the answer with it: the same is then asked on the next one. */
 const requestOnAny = async (client: AskingClient, method: string, params: object): Promise<unknown> => {
   for (;;) {
-    const channel = await client.channel();
-    const attempt = AbortSignal.any([client.signal, channel.closed]);
+    if (client.watch.reach() === undefined) await client.watch.returned();
+    const channel = await client.watch.turn();
+    const attempt = AbortSignal.any([client.watch.over, channel.closed]);
     try {
       return await client.link.request(method, params, { on: channel.on, signal: attempt });
     } catch (error) {
-      if (client.signal.aborted || !channel.closed.aborted) throw error;
+      if (client.watch.over.aborted || !channel.closed.aborted) throw error;
     }
   }
 };
 
 /** Nobody waits for the answer any more, so that a client which does not take the cancellation is left alone. */
-const cancelClientTask = async ({ link, channel, clock }: AskingClient, taskId: string): Promise<void> => {
+const cancelClientTask = async ({ link, watch, clock }: AskingClient, taskId: string): Promise<void> => {
+  const channel = watch.reach();
+  if (channel === undefined) return;
   const late = new AbortController();
   const stop = clock.schedule(cancelMs, () => late.abort(new Error("the client did not answer")));
   try {
-    await link.request("tasks/cancel", { taskId }, { on: (await channel()).on, signal: late.signal });
+    await link.request("tasks/cancel", { taskId }, { on: channel.on, signal: late.signal });
   } catch {
     // The client's own retention ends it.
   } finally {
@@ -180,7 +171,7 @@ const cancelClientTask = async ({ link, channel, clock }: AskingClient, taskId: 
   }
 };
 
-const pause = ({ clock, signal }: AskingClient, delayMs: number): Promise<void> =>
+const pause = ({ clock, watch: { over: signal } }: AskingClient, delayMs: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = clock.schedule(delayMs, () => {
       signal.removeEventListener("abort", onAbort);

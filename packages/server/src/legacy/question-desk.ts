@@ -6,7 +6,7 @@ import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { askClient, toInquiry } from "./ask-client.ts";
 import type { ClientLink } from "./client-link.ts";
-import { claimMs, type QuestionWatch, renewMs, watchQuestion } from "./question-watch.ts";
+import { type QuestionWatch, watchQuestion } from "./question-watch.ts";
 import type { SessionChannels } from "./session-channels.ts";
 
 /** Puts the questions of tasks to one client, each once, however many streams and processes notice it. */
@@ -39,6 +39,7 @@ const mostAttempts = 3;
 /** An answer that cannot be written down is tried again so often, after so long (milliseconds). */
 const mostWrites = 20;
 const rewriteMs = 500;
+const lookAgainMs = 10_000;
 /** Questions that this client could not answer are remembered, so that it is not asked again. */
 const mostRemembered = 1_000;
 
@@ -47,7 +48,6 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
   const by = randomBytes(16).toString("hex");
   const asking = new Set<string>();
   const givenUp = new Set<string>();
-  const retries = new Map<string, () => void>();
 
   const notice: QuestionDesk["notice"] = (view, owner) => {
     const { taskId } = view.record;
@@ -56,45 +56,33 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
       if (closed.aborted || asking.has(id) || givenUp.has(id) || channels.forTask(taskId) === undefined) continue;
       if (typeof toInquiry(question, taskId, capabilities(), serve.allowModelAnswers) === "string") continue;
       asking.add(id);
-      ask(id, { parts, by, taskId, owner, question });
+      void ask(id, { parts, by, taskId, owner, question });
     }
   };
   const ask = async (id: string, asked: AskedOnce): Promise<void> => {
-    const outcome = await askOnce(asked).catch((error: unknown): Outcome => {
+    try {
+      if ((await askOnce(asked)) === "given up") remember(givenUp, id);
+      asking.delete(id);
+    } catch (error) {
+      asking.delete(id);
       serve.log.warn({ err: error, taskId: asked.taskId }, "a question could not be put to a client");
-      return isGone(error) ? "over" : { retryAfterMs: renewMs };
-    });
-    asking.delete(id);
-    if (outcome === "given up") remember(givenUp, id);
-    else if (outcome !== "over") retryAfter(id, outcome.retryAfterMs, asked);
+      lookAgain(asked);
+    }
   };
-  /** Another asks it at present, or the client was lost: should there be no answer by then, it is asked once more. */
-  const retryAfter = (id: string, delayMs: number, asked: AskedOnce): void => {
-    const { taskId, owner } = asked;
-    retries.get(id)?.();
-    if (closed.aborted) return;
-    const look = async (): Promise<void> => {
-      if (channels.forTask(taskId) === undefined) return;
-      try {
-        notice(await serve.engine.readTask(taskId, toAccess(owner)), owner);
-      } catch (error) {
-        if (!isGone(error)) retryAfter(id, delayMs, asked);
-      }
-    };
-    const stop = serve.clock.schedule(delayMs, () => {
-      retries.delete(id);
-      void look();
+  /** The store has failed, which says nothing about the client. */
+  const lookAgain = ({ taskId, owner }: AskedOnce): void => {
+    const forget = (): void => cancel();
+    const cancel = serve.clock.schedule(lookAgainMs, () => {
+      closed.removeEventListener("abort", forget);
+      serve.engine.readTask(taskId, toAccess(owner)).then(
+        (view) => notice(view, owner),
+        (error: unknown) => serve.log.warn({ err: error, taskId }, "a task with a question could not be read"),
+      );
     });
-    retries.set(id, stop);
+    closed.addEventListener("abort", forget, { once: true });
   };
-  closed.addEventListener("abort", () => {
-    for (const stop of retries.values()) stop();
-    retries.clear();
-  });
   return { notice };
 };
-
-const isGone = (error: unknown): boolean => isBridgeError(error) && error.code === "not_found";
 
 const remember = (ids: Set<string>, id: string): void => {
   ids.add(id);
@@ -103,42 +91,29 @@ const remember = (ids: Set<string>, id: string): void => {
 };
 
 /** `over`: answered, or no longer to be asked. `given up`: this client has no answer to it. */
-type Outcome = "over" | "given up" | { readonly retryAfterMs: number };
+type Outcome = "over" | "given up";
 
-/** Claims a question, asks it, and hands the answer in. */
+/** Puts a question to the client until it is settled, and hands the answer in. */
 const askOnce = async (asked: AskedOnce): Promise<Outcome> => {
-  const { parts, by, taskId, owner, question } = asked;
-  const { engine, clock, log } = parts.serve;
-  const access = toAccess(owner);
-  const claim = await engine.claimQuestion(taskId, access, question.key, { by, forMs: claimMs });
-  if (claim.outcome === "closed") return "over";
-  if (claim.outcome === "taken") {
-    return { retryAfterMs: Math.min(Math.max(claim.until - clock.now(), renewMs), claimMs) };
-  }
-  const watch = await watchQuestion(asked);
-  const giveBack = (): Promise<void> => engine.releaseQuestion(taskId, access, question.key, by);
+  const { parts, taskId, question } = asked;
+  const watch = watchQuestion(asked);
   try {
-    const outcome = await askUntilFitting(asked, watch);
-    if (outcome === "given up") await giveBack();
-    return outcome;
+    return await askUntilFitting(asked, watch);
   } catch (error) {
-    const end = watch.end();
-    if (end === "elsewhere") return "over";
-    await giveBack();
-    if (end === "closed") return "over";
-    if (end === "lost") return { retryAfterMs: renewMs };
-    log.info({ err: error, taskId, question: question.key }, "a client cannot answer a question");
+    if (watch.end() !== undefined) return "over";
+    if (isBridgeError(error) && error.code !== "bad_response") throw error;
+    parts.serve.log.info({ err: error, taskId, question: question.key }, "a client cannot answer a question");
     return "given up";
   } finally {
-    watch.stop();
+    await watch.stop();
   }
 };
 
-const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<"over" | "given up"> => {
+const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<Outcome> => {
   const { parts, taskId, owner, question } = asked;
   const { engine, allowModelAnswers, clock } = parts.serve;
   const capabilities = parts.capabilities();
-  const client = { link: parts.link, clock, capabilities, channel: watch.channel, signal: watch.over };
+  const client = { link: parts.link, clock, capabilities, watch };
   let message = question.message;
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const inquiry = toInquiry({ ...question, message }, taskId, capabilities, allowModelAnswers);

@@ -2,118 +2,173 @@ import { toAccess } from "../caller.ts";
 import type { Channel } from "./channel.ts";
 import type { AskedOnce } from "./question-desk.ts";
 
-/** Follows an open question while it is put to a client, and keeps the claim to it. */
+/** Sees to it that a question is put by one client at a time, as long as it is open. */
 export interface QuestionWatch {
   /** Fires when there is no point in asking on. */
   readonly over: AbortSignal;
-  /** Why it fired: the question is closed or asked by another; the client has no stream open; its session has ended. */
+  /** Why it fired: the question is closed or asked by another, or this client's session has ended. */
   end(): QuestionEnd | undefined;
-  /** The stream for the next message. Waits a little for one; without any the watch is over. */
-  channel(): Promise<Channel>;
-  stop(): void;
+  /** The stream to use, if there is one. */
+  reach(): Channel | undefined;
+  /** Without a stream: waits a little for one. A client that stays away gives others their turn. */
+  returned(): Promise<"back" | "away">;
+  /** Waits until there is a stream and the question is this client's to be asked. Rejects when the watch is over. */
+  turn(): Promise<Channel>;
+  /** Resolves when what was sent on a stream must be sent again: it never arrived, or the client was away meanwhile. */
+  lost(channel: Channel): Promise<void>;
+  /** Others may ask it from now on. */
+  stop(): Promise<void>;
 }
 
-export type QuestionEnd = "elsewhere" | "lost" | "closed";
+export type QuestionEnd = "elsewhere" | "closed";
 
 /** Who dies while asking keeps others from asking no longer than this (milliseconds). */
-export const claimMs = 30_000;
-export const renewMs = 10_000;
-/** A client that has lost its stream has so long to come back, or to answer without one (milliseconds). */
-export const graceMs = 10_000;
+const claimMs = 30_000;
+const renewMs = 10_000;
+/** A client without any stream has so long to come back before another is asked (milliseconds). */
+const graceMs = 10_000;
 
 const reasons: Readonly<Record<QuestionEnd, string>> = {
   elsewhere: "the question is no longer open",
-  lost: "the client is not connected",
   closed: "the session has ended",
 };
 
-export const watchQuestion = async (asked: AskedOnce): Promise<QuestionWatch> => {
-  const { parts, taskId, owner, question } = asked;
+export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
+  const { parts, by, taskId, owner, question } = asked;
+  const { channels, closed } = parts;
+  const { engine, clock, log } = parts.serve;
+  const access = toAccess(owner);
   const over = new AbortController();
+  const wait = waiter(over.signal);
   let end: QuestionEnd | undefined;
+  let letGo: (() => void) | undefined;
+
   const finish = (reason: QuestionEnd): void => {
     end ??= reason;
     over.abort(new Error(reasons[end]));
   };
   const onClosed = (): void => finish("closed");
-  parts.closed.addEventListener("abort", onClosed, { once: true });
-  if (parts.closed.aborted) onClosed();
-  const stopRenewing = keepClaim(asked, () => finish("elsewhere"));
-  const stop = (): void => {
-    parts.closed.removeEventListener("abort", onClosed);
-    stopRenewing();
+  closed.addEventListener("abort", onClosed, { once: true });
+  if (closed.aborted) onClosed();
+
+  const release = async (): Promise<void> => {
+    if (letGo === undefined) return;
+    letGo();
+    letGo = undefined;
+    await engine.releaseQuestion(taskId, access, question.key, by);
   };
-  try {
-    const follow = await parts.serve.engine.followTask(
+  const renew = async (): Promise<void> => {
+    try {
+      const { outcome } = await engine.claimQuestion(taskId, access, question.key, { by, forMs: claimMs });
+      if (outcome !== "held") finish("elsewhere");
+    } catch (error) {
+      // The claim holds for two more turns.
+      log.warn({ err: error, taskId }, "the claim of a question could not be renewed");
+    }
+  };
+  /** Keeps the claim alive, and hears at once when the question is settled elsewhere. */
+  const hold = async (): Promise<void> => {
+    let isHeld = true;
+    let cancel: () => void = () => {};
+    const schedule = (): void => {
+      cancel = clock.schedule(renewMs, () => void renew().then(() => isHeld && schedule()));
+    };
+    schedule();
+    let unfollow: () => void = () => {};
+    letGo = () => {
+      isHeld = false;
+      cancel();
+      unfollow();
+    };
+    const follow = await engine.followTask(
       taskId,
-      toAccess(owner),
+      access,
       ({ record }) => {
         const isOpen = record.questions.some(({ key, state }) => key === question.key && state === "open");
         if (!isOpen || record.endedAt !== undefined) finish("elsewhere");
       },
       () => finish("elsewhere"),
     );
-    return {
-      over: over.signal,
-      end: () => end,
-      channel: () => nextChannel(asked, over.signal, () => finish("lost")),
-      stop: () => {
-        stop();
-        follow.stop();
-      },
-    };
-  } catch (error) {
-    stop();
-    throw error;
-  }
-};
-
-const keepClaim = ({ parts, by, taskId, owner, question }: AskedOnce, lost: () => void): (() => void) => {
-  const { engine, clock } = parts.serve;
-  let isStopped = false;
-  let cancel: () => void = () => {};
-  const renew = async (): Promise<void> => {
-    try {
-      const { outcome } = await engine.claimQuestion(taskId, toAccess(owner), question.key, { by, forMs: claimMs });
-      if (outcome !== "held") return lost();
-    } catch (error) {
-      // The claim holds for two more turns.
-      parts.serve.log.warn({ err: error, taskId }, "the claim of a question could not be renewed");
-    }
-    schedule();
+    unfollow = () => follow.stop();
+    if (!isHeld) follow.stop();
   };
-  const schedule = (): void => {
-    if (!isStopped) cancel = clock.schedule(renewMs, () => void renew());
-  };
-  schedule();
-  return () => {
-    isStopped = true;
-    cancel();
-  };
-};
-
-const nextChannel = (
-  { parts: { channels, serve }, taskId }: AskedOnce,
-  over: AbortSignal,
-  lost: () => void,
-): Promise<Channel> =>
-  new Promise((resolve, reject) => {
-    const stops: (() => void)[] = [];
-    const settle = (act: () => void): void => {
-      for (const stop of stops.splice(0)) stop();
-      act();
-    };
-    const take = (): void => {
+  const turn = async (): Promise<Channel> => {
+    for (;;) {
+      over.signal.throwIfAborted();
       const channel = channels.forTask(taskId);
-      if (channel !== undefined) settle(() => resolve(channel));
-    };
-    const onOver = (): void => settle(() => reject(over.reason));
-    if (over.aborted) return onOver();
-    over.addEventListener("abort", onOver, { once: true });
-    stops.push(
-      () => over.removeEventListener("abort", onOver),
-      channels.onOpen(take),
-      serve.clock.schedule(graceMs, lost),
-    );
-    take();
-  });
+      if (channel === undefined) {
+        await wait((resolve) => channels.onOpen(resolve));
+        continue;
+      }
+      if (letGo !== undefined) return channel;
+      const claim = await engine.claimQuestion(taskId, access, question.key, { by, forMs: claimMs });
+      if (claim.outcome === "closed") finish("elsewhere");
+      else if (claim.outcome === "held") await hold();
+      else {
+        const delayMs = Math.min(Math.max(claim.until - clock.now(), 1_000), claimMs);
+        await wait((resolve) => clock.schedule(delayMs, resolve));
+      }
+    }
+  };
+  const returned = async (): Promise<"back" | "away"> => {
+    await wait((resolve) => {
+      const stops = [channels.onOpen(resolve), clock.schedule(graceMs, resolve)];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    });
+    if (channels.forTask(taskId) !== undefined) return "back";
+    await release();
+    return "away";
+  };
+  /** A client that has taken a question and still has a stream is not asked it again: a person takes time. */
+  const lost = async (sentOn: Channel): Promise<void> => {
+    await wait((resolve) => onAbort(sentOn.closed, resolve));
+    const hasArrived = sentOn.isReady();
+    for (;;) {
+      const channel = channels.forTask(taskId);
+      if (channel !== undefined && !hasArrived) return;
+      if (channel !== undefined) {
+        await wait((resolve) => onAbort(channel.closed, resolve));
+        continue;
+      }
+      if ((await returned()) === "away") return;
+    }
+  };
+  return {
+    over: over.signal,
+    end: () => end,
+    reach: () => channels.forTask(taskId),
+    returned,
+    turn,
+    lost,
+    stop: async () => {
+      closed.removeEventListener("abort", onClosed);
+      over.abort(new Error("the question is settled"));
+      await release();
+    },
+  };
+};
+
+/** Waits for a signal that `subscribe` gives; returns how to stop listening. Rejects when `over` fires before. */
+const waiter =
+  (over: AbortSignal) =>
+  (subscribe: (resolve: () => void) => () => void): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let stop: () => void = () => {};
+      const settle = (act: () => void): void => {
+        stop();
+        over.removeEventListener("abort", onOver);
+        act();
+      };
+      const onOver = (): void => settle(() => reject(over.reason));
+      over.addEventListener("abort", onOver, { once: true });
+      stop = subscribe(() => settle(resolve));
+      if (over.aborted) onOver();
+    });
+
+const onAbort = (signal: AbortSignal, act: () => void): (() => void) => {
+  if (signal.aborted) queueMicrotask(act);
+  else signal.addEventListener("abort", act, { once: true });
+  return () => signal.removeEventListener("abort", act);
+};
