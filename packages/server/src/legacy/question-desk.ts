@@ -121,7 +121,7 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
     try {
       const given = inquiry.read(await askClient(client, inquiry));
       // The page was opened. The backend notices what is done there, and nobody is sent to it twice.
-      if (given === undefined) break;
+      if (given === undefined) return await watch.keep();
       await write(parts, () => engine.answerTask(taskId, toAccess(owner), { [question.key]: given }));
       return "over";
     } catch (error) {

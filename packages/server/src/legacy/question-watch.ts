@@ -1,3 +1,4 @@
+import type { TaskView } from "@taskbridge/core";
 import { toAccess } from "../caller.ts";
 import type { Channel } from "./channel.ts";
 import type { AskedOnce } from "./question-desk.ts";
@@ -16,6 +17,8 @@ export interface QuestionWatch {
   turn(): Promise<Channel>;
   /** Resolves when what was sent on a stream must be sent again: it never arrived, or the client was away meanwhile. */
   lost(channel: Channel): Promise<void>;
+  /** Has nothing left to ask, but keeps others from asking until the watch is over, and rejects then. */
+  keep(): Promise<never>;
   /** Others may ask it from now on. */
   stop(): Promise<void>;
 }
@@ -105,11 +108,29 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
       if (claim.outcome === "closed") finish("elsewhere");
       else if (claim.outcome === "held") await hold();
       else {
-        const delayMs = Math.min(Math.max(claim.until - clock.now(), 1_000), claimMs);
-        await wait((resolve) => clock.schedule(delayMs, resolve));
+        await freed(claim.until);
       }
     }
   };
+  /** Another is asking: its claim lapses, or it is given back before. */
+  const freed = (until: number): Promise<void> =>
+    wait((resolve) => {
+      const cancel = clock.schedule(Math.min(Math.max(until - clock.now(), 1_000), claimMs), resolve);
+      const listener = ({ record }: TaskView): void => {
+        if (record.questions.find(({ key }) => key === question.key)?.claim === undefined) resolve();
+      };
+      const following = engine.followTask(taskId, access, listener, resolve);
+      const unfollow = following.then(({ stop }) => stop);
+      // What fails here fails again with the next claim, and is told then.
+      unfollow.catch(resolve);
+      return () => {
+        cancel();
+        unfollow.then(
+          (stop) => stop(),
+          () => {},
+        );
+      };
+    });
   const returned = async (): Promise<"back" | "away"> => {
     await wait((resolve) => {
       const stops = [channels.onOpen(resolve), clock.schedule(graceMs, resolve)];
@@ -142,6 +163,10 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
     returned,
     turn,
     lost,
+    keep: async () => {
+      await wait(() => () => {});
+      throw over.signal.reason;
+    },
     stop: async () => {
       closed.removeEventListener("abort", onClosed);
       over.abort(new Error("the question is settled"));
