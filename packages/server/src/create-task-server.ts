@@ -14,6 +14,7 @@ import { parseWires } from "./parse-wires.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
 import { stopListener, stopServer } from "./stop-server.ts";
+import { rememberContext } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
 
 const defaultWaitMs = 30_000;
@@ -62,7 +63,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   await options.auth?.open?.();
   await engine.open();
 
-  return {
+  const server: TaskServer = {
     engine,
     listen: async (listen = {}) => {
       const address = toAddress(listen);
@@ -108,6 +109,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       return stopped;
     },
   };
+  return rememberContext(server, context);
 };
 
 const createEngine = (

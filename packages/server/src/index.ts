@@ -1,3 +1,6 @@
+export { type AttachOptions, attachTasks } from "./attach/attach-tasks.ts";
+export type { AttachableServer } from "./attach/sdk-server.ts";
+export { type StreamableHandler, withTaskStreams } from "./attach/with-task-streams.ts";
 export type { Authenticator, AuthOutcome, Identity } from "./auth/authenticator.ts";
 export { tokenFile } from "./auth/token-file.ts";
 export type { OwnerPolicy } from "./caller.ts";

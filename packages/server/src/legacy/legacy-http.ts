@@ -136,9 +136,10 @@ export const createLegacyHttp = (context: ListenContext): LegacyHttp => {
   };
 };
 
+/** Without an ID: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server */
 const refuse = (
   status: number,
   code: number,
   message: string,
   headers: Readonly<Record<string, string>> = {},
-): Response => Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status, headers });
+): Response => Response.json({ jsonrpc: "2.0", error: { code, message } }, { status, headers });

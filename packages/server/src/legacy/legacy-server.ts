@@ -11,13 +11,13 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { serverTasksCapability } from "@taskbridge/protocol/rev-2025-11-25";
-import * as z from "zod";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import type { Channel } from "./channel.ts";
-import type { ClientLink, RequestId } from "./client-link.ts";
+import type { RequestId } from "./client-link.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
+import { type SdkSender, toClientLink } from "./sdk-link.ts";
 import { serveLegacy, servesTasks } from "./serve-legacy.ts";
 
 export interface LegacyServerOptions {
@@ -35,9 +35,6 @@ export interface LegacyServer {
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** What no client waits as long for: an answer takes as long as a person needs. */
-const longestMs = 2_147_483_647;
-const anyResult = z.looseObject({});
 /** Compiles nothing here, but every server would make one of its own. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
@@ -57,7 +54,11 @@ export const createLegacyServer = (serve: ServeContext, options: LegacyServerOpt
     jsonSchemaValidator,
     ...(serve.instructions === undefined ? {} : { instructions: serve.instructions }),
   });
-  const session: OpenedSession = openSession(serve, { ...options, link: toLink(server), closed: closed.signal });
+  const session: OpenedSession = openSession(serve, {
+    ...options,
+    link: toClientLink(server as unknown as SdkSender),
+    closed: closed.signal,
+  });
   server.attend = (transport) => {
     transport.onclose = () => closed.abort(new Error("the session has ended"));
     transport.onmessage = (message) => readAhead(message, serve, session);
@@ -103,24 +104,3 @@ const readAhead = (message: JSONRPCMessage, serve: ServeContext, session: Opened
     delete params.task;
   }
 };
-
-const toLink = (server: Server): ClientLink => ({
-  request: async (method, params, { on, signal }) => {
-    signal.throwIfAborted();
-    // The SDK goes on listening to a signal after the answer, and would then take the request back.
-    const pending = new AbortController();
-    const onAbort = (): void => pending.abort(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await server.request({ method, params } as ServerRequest, anyResult, {
-        signal: pending.signal,
-        timeout: longestMs,
-        ...(on === undefined ? {} : { relatedRequestId: on }),
-      });
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
-  },
-  notify: (method, params, on) =>
-    server.notification({ method, params } as ServerNotification, on === undefined ? {} : { relatedRequestId: on }),
-});

@@ -11,6 +11,8 @@ export interface SessionParts {
   readonly link: ClientLink;
   /** The stream of one request; absent: the connection has but one, which is open as long as the session. */
   readonly channelOf?: (requestId: RequestId) => Channel;
+  /** Whether the session's own stream is open, where nobody tells when it opens. */
+  readonly own?: () => Channel | undefined;
   readonly closed: AbortSignal;
 }
 
@@ -24,7 +26,7 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
   const { link, closed } = parts;
   let declared: SessionCapabilities = readCapabilities(undefined);
   let revision: string | undefined;
-  const channels = createSessionChannels();
+  const channels = createSessionChannels(parts.own);
   const capabilities = (): SessionCapabilities => declared;
   const desk = createQuestionDesk({ serve, link, channels, capabilities, closed });
   const watch = createTaskWatch({ serve, link, channels, desk, capabilities, closed });

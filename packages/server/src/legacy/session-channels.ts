@@ -14,14 +14,18 @@ export interface SessionChannels {
   onOpen(listener: () => void): () => void;
 }
 
-export const createSessionChannels = (): SessionChannels => {
+/** `findOwn`: finds out whether the session's own stream is open, where nobody tells when it opens. */
+export const createSessionChannels = (findOwn?: () => Channel | undefined): SessionChannels => {
   const waiting = new Map<string, Channel[]>();
   const listeners = new Set<() => void>();
   let own: Channel | undefined;
   const tell = (): void => {
     for (const listener of [...listeners]) listener();
   };
-  const openOwn = (): Channel | undefined => (own?.closed.aborted === false ? own : undefined);
+  const openOwn = (): Channel | undefined => {
+    const found = findOwn === undefined ? own : findOwn();
+    return found?.closed.aborted === false ? found : undefined;
+  };
   return {
     own: openOwn,
     forTask: (taskId) => waiting.get(taskId)?.findLast(({ closed }) => !closed.aborted) ?? openOwn(),

@@ -125,7 +125,10 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     };
     try {
       const listener = (view: TaskView): void => {
-        if (!isOver) hear(view, entry.owner);
+        if (isOver) return;
+        hear(view, entry.owner);
+        // Where nobody tells that the stream has closed.
+        if (channels.own() === undefined) entry.unfollow?.();
       };
       const followed = await serve.engine.followTask(taskId, toAccess(entry.owner), listener, () => drop(taskId));
       stop = followed.stop;

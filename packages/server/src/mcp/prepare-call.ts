@@ -43,7 +43,7 @@ export const prepareCall = async (
 ): Promise<Prepared> => {
   if (tool.prepare === undefined) return { input: args };
   const digest = digestOf(args);
-  const state = readState(request, tool.name, digest);
+  const state = await readState(context, request, tool.name, digest);
   let answers = state?.answers ?? {};
   let outcome = await context.engine.prepareCall(tool.name, args, answers);
   if (state !== undefined && "questions" in outcome) {
@@ -61,9 +61,23 @@ export const prepareCall = async (
 
 const toResult = (message: string): Result => ({ ...toErrorResult(message) });
 
-const readState = (request: ServerContext, tool: string, args: string): PrepareState | undefined => {
-  const state = request.mcpReq.requestState<PrepareState>();
+const readState = async (
+  { stateCodec }: ServeContext,
+  request: ServerContext,
+  tool: string,
+  args: string,
+): Promise<PrepareState | undefined> => {
+  const sent = request.mcpReq.requestState<PrepareState | string>();
+  // In somebody else's server nobody has verified it before.
+  const state =
+    typeof sent === "string"
+      ? await stateCodec.verify(sent, request).then((payload) => payload as PrepareState, refuseState)
+      : sent;
   if (state === undefined || (state.tool === tool && state.args === args)) return state;
+  return refuseState();
+};
+
+const refuseState = (): never => {
   throw new ProtocolError(-32_602, "Invalid or expired requestState", { reason: "invalid_request_state" });
 };
 

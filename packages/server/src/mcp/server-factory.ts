@@ -1,21 +1,12 @@
-import {
-  McpServer,
-  type McpServerFactory,
-  ProtocolError,
-  type Result,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { McpServer, type McpServerFactory, ProtocolError } from "@modelcontextprotocol/server";
 import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
 import * as z from "zod";
 import { type OwnerPolicy, readOwner } from "../caller.ts";
-import { callPipeline } from "./call-pipeline.ts";
-import { callPlainTool, toPlainContext } from "./call-plain-tool.ts";
 import { keepTaskResultsFlat } from "./keep-task-results-flat.ts";
-import { toCaller, toCallRequest } from "./modern-request.ts";
 import { listResources, listResourceTemplates, readResult } from "./result-resource.ts";
-import type { Caller, Connection, ServeContext } from "./serve-context.ts";
-import { cancelTask, getTask, type TaskMethodParams, updateTask } from "./task-methods.ts";
-import { missingTasksExtension, toProtocolError } from "./to-protocol-error.ts";
+import type { Connection, ServeContext } from "./serve-context.ts";
+import { callModernTool, modernTaskMethods, serveModernTask } from "./serve-modern.ts";
+import { trackCall } from "./track-call.ts";
 
 /** Checked in the handler, so that the capability is asked for before the parameters. */
 const anyParams = z.looseObject({});
@@ -63,14 +54,9 @@ const serveTools = (context: ServeContext, connection: Connection, { server }: M
   const listed = { tools: [...context.catalog.listed] };
   server.setRequestHandler("tools/list", () => listed);
   server.setRequestHandler("tools/call", async ({ params }, request) => {
-    const caller = toCaller(connection, request);
     const found = context.catalog.find(params.name);
     if (found === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${params.name}`);
-    const answer =
-      found.kind === "plain"
-        ? callPlainTool(found, params.arguments, toPlainContext(context, caller, request))
-        : callPipeline(context, caller, found.tool, params.arguments, toCallRequest(context, caller, request));
-    return track(context, answer) as never;
+    return callModernTool(context, connection, found, params.arguments, request) as never;
   });
 };
 
@@ -79,37 +65,14 @@ const serveResults = (context: ServeContext, connection: Connection, { server }:
   server.setRequestHandler("resources/templates/list", listResourceTemplates);
   server.setRequestHandler(
     "resources/read",
-    ({ params }) => track(context, readResult(context, connection, params.uri)) as never,
+    ({ params }) => trackCall(context, readResult(context, connection, params.uri)) as never,
   );
 };
 
-type TaskMethod = (
-  context: ServeContext,
-  caller: Caller,
-  params: TaskMethodParams,
-  request: ServerContext,
-) => Promise<Result>;
-
 const serveTaskMethods = (context: ServeContext, connection: Connection, { server }: McpServer): void => {
-  const serve = (name: string, method: TaskMethod): void =>
-    server.setRequestHandler(name, { params: anyParams }, async (params, request) => {
-      const caller = toCaller(connection, request);
-      if (!caller.capabilities.tasks) throw missingTasksExtension();
-      return track(context, method(context, caller, params, request));
-    });
-  serve("tasks/get", getTask);
-  serve("tasks/update", updateTask);
-  serve("tasks/cancel", cancelTask);
-};
-
-/** Errors become the protocol's, and a stop knows what is still to be answered. */
-const track = async (context: ServeContext, answer: Promise<Result>): Promise<Result> => {
-  context.calls.add(answer);
-  try {
-    return await answer;
-  } catch (error) {
-    throw toProtocolError(error, context.log);
-  } finally {
-    context.calls.delete(answer);
+  for (const method of modernTaskMethods) {
+    server.setRequestHandler(method, { params: anyParams }, (params, request) =>
+      serveModernTask(context, connection, method, params, request),
+    );
   }
 };

@@ -1,0 +1,104 @@
+import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
+import { serverTasksCapability } from "@taskbridge/protocol/rev-2025-11-25";
+import type { OwnerPolicy } from "../caller.ts";
+import { contextOf } from "../task-server-internals.ts";
+import type { TaskServer } from "../task-server-options.ts";
+import { wrapResources } from "./attached-resources.ts";
+import { attachSession } from "./attached-session.ts";
+import { wrapTasks } from "./attached-tasks.ts";
+import { wrapTools } from "./attached-tools.ts";
+import type { Attachment } from "./attachment.ts";
+import {
+  type AttachableServer,
+  refuse,
+  type SdkHandler,
+  type SdkParts,
+  settleHandlers,
+  toSdkParts,
+} from "./sdk-server.ts";
+
+export interface AttachOptions {
+  /**
+   * Whose tasks those of callers without verified auth are. Default: `local` on stdio and other pipes; over HTTP `none`,
+   * where only the ID of a task grants access to it and nothing can be listed.
+   */
+  readonly owners?: OwnerPolicy;
+}
+
+const attached = new WeakSet<object>();
+
+/**
+ * Adds the pipelines of a task server to an MCP server of your own, an `McpServer` or `Server` of SDK 1 or 2: its tools,
+ * prompts and resources stay as they are, ours come beside them, and so do the methods of tasks. To be called once for
+ * each server, before it is connected. Throws `misconfigured`, saying what to do, where that is not possible.
+ *
+ * On 2026-07-28 subscriptions to tasks also need `withTaskStreams`.
+ */
+export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: AttachOptions = {}): void => {
+  const { serve } = contextOf(tasks, "attachTasks");
+  const parts = toSdkParts(host);
+  if (attached.has(parts.server)) throw refuse("tasks are attached to this server already");
+  requireOwnNames(
+    parts,
+    [...serve.catalog.listed].map(({ name }) => name),
+  );
+  const policy = options.owners;
+  declare(parts, serve.wires, policy);
+  settleHandlers(parts);
+  const session = attachSession(serve, parts.server);
+  const attachment: Attachment = { serve, parts, session, policy };
+  hearHandshake(attachment);
+  const wrapped = new Map<string, SdkHandler>([
+    ...wrapTools(attachment),
+    ...wrapTasks(attachment),
+    ...wrapResources(attachment),
+  ]);
+  for (const [method, handler] of wrapped) parts.server._requestHandlers.set(method, handler);
+  attendConnect(attachment, wrapped);
+  attached.add(parts.server);
+};
+
+const requireOwnNames = ({ mcp }: SdkParts, names: readonly string[]): void => {
+  const taken = names.find((name) => mcp?._registeredTools !== undefined && Object.hasOwn(mcp._registeredTools, name));
+  if (taken !== undefined) throw refuse(`"${taken}" is the name of a tool on both sides: rename one of them`);
+};
+
+/** Capabilities are merged one level deep by the SDKs, so that each has to be whole. */
+const declare = ({ server, sdk }: SdkParts, wires: ReadonlySet<string>, policy: OwnerPolicy | undefined): void => {
+  const own = server.getCapabilities() as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+  const tasks = own.tasks;
+  const ours = serverTasksCapability(policy !== "none");
+  server.registerCapabilities({
+    tools: { ...own.tools },
+    resources: { ...own.resources },
+    ...(wires.has("2025-11-25")
+      ? { tasks: { ...tasks, ...ours, requests: { ...(tasks?.requests as object | undefined), ...ours.requests } } }
+      : {}),
+    ...(wires.has("2026-07-28") && sdk === 2 ? { extensions: { ...own.extensions, ...declaredExtension } } : {}),
+  });
+};
+
+/** Who the client is, is said once, and neither SDK hands it on. */
+const hearHandshake = ({ parts: { server }, session }: Attachment): void => {
+  const theirs = server._requestHandlers.get("initialize");
+  if (theirs === undefined) return;
+  server._requestHandlers.set("initialize", async (request, extra) => {
+    const result = await theirs(request, extra);
+    const revision = typeof result.protocolVersion === "string" ? result.protocolVersion : undefined;
+    session.current().introduce(request.params?.capabilities, revision);
+    return result;
+  });
+};
+
+/** Handlers that were replaced after us would leave tasks out without a word. */
+const attendConnect = ({ parts: { server }, session }: Attachment, wrapped: ReadonlyMap<string, SdkHandler>): void => {
+  const connect = server.connect.bind(server);
+  server.connect = async (transport) => {
+    const replaced = [...wrapped].find(([method, handler]) => server._requestHandlers.get(method) !== handler);
+    if (replaced !== undefined) {
+      throw refuse(`the handler of ${replaced[0]} was replaced after attaching: attach last, just before connect()`);
+    }
+    session.connect(transport);
+    await connect(transport);
+  };
+};

@@ -1,0 +1,79 @@
+import { ProtocolError } from "@modelcontextprotocol/server";
+import { serveLegacy, servesTasks } from "../legacy/serve-legacy.ts";
+import { modernTaskMethods, serveModernTask } from "../mcp/serve-modern.ts";
+import { type Attachment, readAttached, toLegacyRequest } from "./attachment.ts";
+import type { SdkHandler, SdkRequest } from "./sdk-server.ts";
+
+const methods = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"] as const;
+
+/** Marks our cursors, in a server that lists tasks of its own as well. */
+const cursorMark = "taskbridge:";
+
+/** The methods of tasks. A host that keeps tasks of its own goes on answering for them. */
+export const wrapTasks = (attachment: Attachment): ReadonlyMap<string, SdkHandler> => {
+  const { server } = attachment.parts;
+  return new Map(
+    methods.map((method) => {
+      const theirs = server._requestHandlers.get(method);
+      const ours = serveOurs(attachment, method);
+      server._customSchemaRequestMethods?.add(method);
+      if (theirs === undefined) return [method, ours];
+      return [method, method === "tasks/list" ? listBoth(theirs, ours) : oursFirst(theirs, ours)];
+    }),
+  );
+};
+
+const serveOurs =
+  (attachment: Attachment, method: (typeof methods)[number]): SdkHandler =>
+  async (request, extra) => {
+    const { serve, session } = attachment;
+    const attached = readAttached(attachment, extra);
+    if (attached.era === "legacy" || attached.context === undefined) {
+      const legacy = toLegacyRequest(attachment, request, attached);
+      if (!servesTasks(serve, legacy.session)) throw methodNotFound();
+      try {
+        return await serveLegacy(serve, legacy);
+      } finally {
+        session.settle(attached.id);
+      }
+    }
+    const modern = modernTaskMethods.find((name) => name === method);
+    if (modern === undefined || !serve.wires.has("2026-07-28")) throw methodNotFound();
+    return serveModernTask(serve, attached, modern, request.params ?? {}, attached.context);
+  };
+
+/** An ID that is unknown to us may be one of the host's. */
+const oursFirst =
+  (theirs: SdkHandler, ours: SdkHandler): SdkHandler =>
+  async (request, extra) => {
+    try {
+      return await ours(request, extra);
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+      return theirs(request, extra);
+    }
+  };
+
+/** The host's pages first, then ours. */
+const listBoth =
+  (theirs: SdkHandler, ours: SdkHandler): SdkHandler =>
+  async (request, extra) => {
+    const cursor = request.params?.cursor;
+    if (typeof cursor === "string" && cursor.startsWith(cursorMark)) {
+      const sent = cursor.slice(cursorMark.length);
+      const page = await ours(withCursor(request, sent === "" ? undefined : sent), extra);
+      return typeof page.nextCursor === "string" ? { ...page, nextCursor: cursorMark + page.nextCursor } : page;
+    }
+    const page = await theirs(request, extra);
+    return page.nextCursor === undefined ? { ...page, nextCursor: cursorMark } : page;
+  };
+
+const withCursor = (request: SdkRequest, cursor: string | undefined): SdkRequest => {
+  const { cursor: _cursor, ...params } = request.params ?? {};
+  return { ...request, params: cursor === undefined ? params : { ...params, cursor } };
+};
+
+const isUnknown = (error: unknown): boolean =>
+  error instanceof ProtocolError && (error.code === -32_601 || /^Task not found/.test(error.message));
+
+const methodNotFound = (): ProtocolError => new ProtocolError(-32_601, "Method not found");

@@ -1,0 +1,31 @@
+import type { OwnerPolicy } from "../caller.ts";
+import type { LegacyRequest } from "../legacy/legacy-request.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import { type AttachedRequest, readRequest } from "./attached-request.ts";
+import type { AttachedSession } from "./attached-session.ts";
+import type { SdkParts, SdkRequest } from "./sdk-server.ts";
+
+/** Our tasks in somebody else's server. */
+export interface Attachment {
+  readonly serve: ServeContext;
+  readonly parts: SdkParts;
+  readonly session: AttachedSession;
+  readonly policy: OwnerPolicy | undefined;
+}
+
+export const readAttached = ({ parts, policy }: Attachment, extra: unknown): AttachedRequest =>
+  readRequest(parts, extra, policy);
+
+/** Revisions before the header was introduced have none. */
+const revisionWithoutHeader = "2025-03-26";
+
+/** A request of a 2025 revision. In a server that is made for each request nobody has heard the handshake. */
+export const toLegacyRequest = (
+  attachment: Attachment,
+  { method, params = {} }: SdkRequest,
+  { id, owner, transport, signal, revisionHeader }: AttachedRequest,
+): LegacyRequest => {
+  const session = attachment.session.current();
+  if (session.revision() === undefined) session.introduce(undefined, revisionHeader ?? revisionWithoutHeader);
+  return { id, method, params, session, owner, transport, signal };
+};

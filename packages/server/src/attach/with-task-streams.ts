@@ -1,0 +1,44 @@
+import type { AuthInfo, McpHandlerRequestOptions, McpHttpHandler, Transport } from "@modelcontextprotocol/server";
+import { BridgeError, localOwner } from "@taskbridge/core";
+import { readOwner } from "../caller.ts";
+import { createHttpListen } from "../listen/http-listen.ts";
+import { withTaskListen } from "../listen/stdio-listen.ts";
+import { contextOf } from "../task-server-internals.ts";
+import type { TaskServer } from "../task-server-options.ts";
+import type { AttachOptions } from "./attach-tasks.ts";
+
+/** What of `createMcpHandler`'s handler is wrapped. */
+export type StreamableHandler = Pick<McpHttpHandler, "fetch">;
+
+interface WithTaskStreams {
+  <Handler extends StreamableHandler>(handler: Handler, tasks: TaskServer, options?: AttachOptions): Handler;
+  (transport: Transport, tasks: TaskServer): Transport;
+}
+
+/**
+ * Lets clients of 2026-07-28 subscribe to tasks, which an MCP server alone has no way to offer: wraps what
+ * `createMcpHandler` returns, or the transport that `serveStdio` is given. Everything else passes through.
+ */
+export const withTaskStreams: WithTaskStreams = ((
+  target: StreamableHandler | Transport,
+  tasks: TaskServer,
+  options: AttachOptions = {},
+): StreamableHandler | Transport => {
+  const context = contextOf(tasks, "withTaskStreams");
+  if ("fetch" in target) {
+    const listen = createHttpListen(context, target.fetch);
+    const ownerOf = (authInfo: AuthInfo | undefined) => readOwner(authInfo, options.owners ?? "none");
+    context.serve.stopping.addEventListener("abort", () => listen.endAll(), { once: true });
+    return {
+      ...target,
+      fetch: (request: Request, fetchOptions?: McpHandlerRequestOptions) =>
+        listen.fetch(request, ownerOf(fetchOptions?.authInfo), fetchOptions),
+    };
+  }
+  if (typeof target.start === "function" && typeof target.send === "function") {
+    return withTaskListen(target, context, localOwner, () => {});
+  }
+  throw new BridgeError("misconfigured", "withTaskStreams: a handler of createMcpHandler() or a transport is needed", {
+    data: { path: "target" },
+  });
+}) as WithTaskStreams;

@@ -1,0 +1,55 @@
+import type { Result, ServerContext } from "@modelcontextprotocol/server";
+import { callPipeline } from "./call-pipeline.ts";
+import { callPlainTool, toPlainContext } from "./call-plain-tool.ts";
+import { toCaller, toCallRequest } from "./modern-request.ts";
+import type { Caller, Connection, ServeContext } from "./serve-context.ts";
+import { cancelTask, getTask, type TaskMethodParams, updateTask } from "./task-methods.ts";
+import { missingTasksExtension } from "./to-protocol-error.ts";
+import type { CatalogTool } from "./tool-catalog.ts";
+import { trackCall } from "./track-call.ts";
+
+/** Answers a `tools/call` of 2026-07-28. */
+export const callModernTool = (
+  context: ServeContext,
+  connection: Connection,
+  found: CatalogTool,
+  args: unknown,
+  request: ServerContext,
+): Promise<Result> => {
+  const caller = toCaller(connection, request);
+  const answer =
+    found.kind === "plain"
+      ? callPlainTool(found, args, toPlainContext(context, caller, request))
+      : callPipeline(context, caller, found.tool, args, toCallRequest(context, caller, request));
+  return trackCall(context, answer);
+};
+
+export type ModernTaskMethod = "tasks/get" | "tasks/update" | "tasks/cancel";
+
+type Method = (
+  context: ServeContext,
+  caller: Caller,
+  params: TaskMethodParams,
+  request: ServerContext,
+) => Promise<Result>;
+
+const methods: Readonly<Record<ModernTaskMethod, Method>> = {
+  "tasks/get": getTask,
+  "tasks/update": updateTask,
+  "tasks/cancel": cancelTask,
+};
+
+export const modernTaskMethods: readonly ModernTaskMethod[] = ["tasks/get", "tasks/update", "tasks/cancel"];
+
+/** Answers a method of the tasks extension. The capability is asked for before the parameters are looked at. */
+export const serveModernTask = async (
+  context: ServeContext,
+  connection: Connection,
+  method: ModernTaskMethod,
+  params: TaskMethodParams,
+  request: ServerContext,
+): Promise<Result> => {
+  const caller = toCaller(connection, request);
+  if (!caller.capabilities.tasks) throw missingTasksExtension();
+  return trackCall(context, methods[method](context, caller, params, request));
+};
