@@ -122,7 +122,7 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
       const given = inquiry.read(await askClient(client, inquiry));
       // The page was opened. The backend notices what is done there, and nobody is sent to it twice.
       if (given === undefined) return await watch.keep();
-      await write(parts, () => engine.answerTask(taskId, toAccess(owner), { [question.key]: given }));
+      await write(parts.serve, () => engine.answerTask(taskId, toAccess(owner), { [question.key]: given }));
       return "over";
     } catch (error) {
       if (!isBridgeError(error) || error.code !== "invalid_input") throw error;
@@ -132,16 +132,16 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
   return "given up";
 };
 
-/** What a person has said is not dropped because the store fails for a moment. */
-const write = async ({ serve, closed }: DeskParts, work: () => Promise<unknown>): Promise<void> => {
+/** What a person has said is not dropped because the store fails for a moment, nor because the client has left since. */
+const write = async ({ clock, stopping }: ServeContext, work: () => Promise<unknown>): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
     try {
       await work();
       return;
     } catch (error) {
       const isPassing = ["unavailable", "throttled", "outcome_unknown"].includes(toBridgeError(error).code);
-      if (!isPassing || attempt >= mostWrites || closed.aborted) throw error;
-      await new Promise<void>((resolve) => void serve.clock.schedule(rewriteMs, resolve));
+      if (!isPassing || attempt >= mostWrites || stopping.aborted) throw error;
+      await new Promise<void>((resolve) => void clock.schedule(rewriteMs, resolve));
     }
   }
 };

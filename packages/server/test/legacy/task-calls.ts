@@ -1,8 +1,8 @@
-import type { ToolDefinition } from "@taskbridge/core";
+import type { JsonObject, ToolDefinition } from "@taskbridge/core";
 import type { LegacyRpc, MessageStream } from "../legacy-rpc.ts";
 import type { Message } from "../rpc-client.ts";
 
-export const yes = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
+export const yes: JsonObject = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
 
 /** A tool whose task a test moves. */
 export const job: ToolDefinition = {
@@ -12,9 +12,11 @@ export const job: ToolDefinition = {
   task: { pollIntervalMs: 1_000 },
 };
 
-export const form = { elicitation: { form: {} } };
+export const form: Record<string, unknown> = { elicitation: { form: {} } };
 
-export const relatedTo = (taskId: string) => ({ "io.modelcontextprotocol/related-task": { taskId } });
+export const relatedTo = (taskId: string): Record<string, unknown> => ({
+  "io.modelcontextprotocol/related-task": { taskId },
+});
 
 /** The ID of the task that a call has become. */
 export const callForTask = async (
