@@ -3,7 +3,7 @@ export interface StreamTap {
   readonly body: ReadableStream<Uint8Array>;
   /** Fires when nothing can be written any more, whoever ended it. */
   readonly closed: AbortSignal;
-  /** True while the reader waits for more. */
+  /** True while the reader waits for more; once closed, whether it had taken everything by then. */
   isReady(): boolean;
   /** Ends it after what was written so far. */
   end(): void;
@@ -41,8 +41,10 @@ export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal)
         }
         isWaiting = true;
         const { value, done } = await reader.read();
-        isWaiting = false;
-        if (!done) return controller.enqueue(value);
+        if (!done) {
+          isWaiting = false;
+          return controller.enqueue(value);
+        }
         finish();
         controller.close();
       },

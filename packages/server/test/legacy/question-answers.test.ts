@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import type { TaskStore } from "@taskbridge/core";
-import { BridgeError } from "@taskbridge/core";
 import { memoryStore } from "@taskbridge/core/memory";
+import { BridgeError, type TaskStore } from "@taskbridge/core/store";
 import { fakeClock } from "@taskbridge/testkit";
 import { legacyRpc } from "../legacy-rpc.ts";
 import { eventually, inTime, type ServeOptions, serve, stopAll } from "../serve.ts";
