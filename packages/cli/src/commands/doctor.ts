@@ -5,7 +5,7 @@ import type { CallContext, CheckFinding, WorkflowAdapter } from "@taskbridge/cor
 import { exitCodes } from "../cli-error.ts";
 import { checkTemplates } from "../config/check-templates.ts";
 import { chooseConfig } from "../config/choose-config.ts";
-import type { Config } from "../config/config.ts";
+import { type Config, defaultWires } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { formatPath, parsePath } from "../config/config-path.ts";
 import { loadPipelines, type Pipelines } from "../config/load-pipelines.ts";
@@ -59,7 +59,7 @@ const checkNode = (): Finding => {
     : { level: "error", subject: "node", message: `20.19 or newer is needed, this is ${process.version}` };
 };
 
-const checkWires = ({ server: { wires = ["2026-07-28", "none"] } }: Config): Finding[] => {
+const checkWires = ({ server: { wires = defaultWires } }: Config): Finding[] => {
   const told: Finding = { level: "ok", subject: "server.wires", message: wires.join(", ") };
   if (wires.includes("none")) return [told];
   const message = "hosts that know no tasks cannot use the tools; add none to serve them";

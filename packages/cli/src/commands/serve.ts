@@ -51,7 +51,15 @@ const warnings: ReadonlySet<AuditKind> = new Set<AuditKind>([
 ]);
 
 const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
-  const { name = "taskbridge", instructions, wires, waitMs, auth } = config.server;
+  const {
+    name = "taskbridge",
+    instructions,
+    wires,
+    legacyErrorStatus,
+    allowModelAnswers,
+    waitMs,
+    auth,
+  } = config.server;
   const { adapters, tools } = await loadPipelines(config);
   const store = await openStore(config);
   try {
@@ -64,6 +72,8 @@ const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
       limits: { ...config.limits, ...toLimits(config) },
       ...(instructions === undefined ? {} : { instructions }),
       ...(wires === undefined ? {} : { wires }),
+      ...(legacyErrorStatus === undefined ? {} : { legacyErrorStatus }),
+      ...(allowModelAnswers === undefined ? {} : { allowModelAnswers }),
       ...(waitMs === undefined ? {} : { waitMs }),
       ...(auth === undefined ? {} : { auth: tokenFile(resolve(config.directory, auth.tokens)) }),
       log,

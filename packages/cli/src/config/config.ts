@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, Limits, TaskPolicy } from "@taskbridge/core";
+import type { WireLimits, WireName } from "@taskbridge/server";
 import type { ConfigError } from "./config-error.ts";
 import type { ConfigPath } from "./config-path.ts";
 
@@ -24,7 +25,9 @@ export interface Config {
 export interface ServerSettings {
   readonly name?: string;
   readonly instructions?: string;
-  readonly wires?: readonly ("2026-07-28" | "none")[];
+  readonly wires?: readonly WireName[];
+  readonly legacyErrorStatus?: "failed" | "completed";
+  readonly allowModelAnswers?: boolean;
   readonly waitMs?: number;
   readonly http?: {
     readonly host?: string;
@@ -54,7 +57,9 @@ export interface ToolEntry {
 }
 
 export type LimitSettings = Partial<
-  Pick<Limits, "maxConcurrentTasksPerOwner" | "maxRetentionMs" | "maxInlineResultBytes" | "maxReasks" | "lostAfterMs">
-> & { readonly maxBodyBytes?: number };
+  Pick<Limits, "maxConcurrentTasksPerOwner" | "maxRetentionMs" | "maxInlineResultBytes" | "maxReasks" | "lostAfterMs"> &
+    Pick<WireLimits, "maxBodyBytes" | "maxSessions" | "maxSessionsPerOwner" | "sessionIdleMs">
+>;
 
 export const defaultStore = "sqlite:./taskbridge.db";
+export const defaultWires: readonly WireName[] = ["2026-07-28", "2025-11-25", "none"];

@@ -39,8 +39,10 @@ export const buildEngine = (
 };
 
 /** The engine's names for the limits of a configuration. */
-export const toLimits = ({ limits: { maxBodyBytes, ...limits } }: Config): Partial<Limits> =>
-  maxBodyBytes === undefined ? limits : { ...limits, maxInputBytes: maxBodyBytes };
+export const toLimits = ({ limits: configured }: Config): Partial<Limits> => {
+  const { maxBodyBytes, maxSessions, maxSessionsPerOwner, sessionIdleMs, ...limits } = configured;
+  return maxBodyBytes === undefined ? limits : { ...limits, maxInputBytes: maxBodyBytes };
+};
 
 const closeAll = async (engine: TaskEngine | undefined, { adapters }: Pipelines, store: TaskStore): Promise<void> => {
   await engine?.close();

@@ -78,14 +78,35 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
   ],
   [
     "a wire of a later version",
-    `${valid}server:\n  wires:\n    - 2026-07-28\n    - 2025-11-25\n`,
-    '10: server.wires[1]: must be 2026-07-28 or none, got "2025-11-25"',
+    `${valid}server:\n  wires:\n    - 2026-07-28\n    - sep-1686\n`,
+    '10: server.wires[1]: must be 2026-07-28, 2025-11-25 or none, got "sep-1686"',
   ],
   ["a wire twice", `${valid}server: { wires: [none, none] }\n`, "7: server.wires[1]: the same as [0]"],
   [
     "an unknown wire",
     `${valid}server: { wires: [2026-07-27] }\n`,
-    '7: server.wires[0]: must be 2026-07-28 or none, got "2026-07-27"; did you mean 2026-07-28?',
+    '7: server.wires[0]: must be 2026-07-28, 2025-11-25 or none, got "2026-07-27"; did you mean 2026-07-28?',
+  ],
+  [
+    "a status that a failed job cannot have",
+    `${valid}server: { legacyErrorStatus: fail }\n`,
+    '7: server.legacyErrorStatus: must be failed or completed, got "fail"; did you mean failed?',
+  ],
+  [
+    "a word for a boolean",
+    `${valid}server: { allowModelAnswers: always }\n`,
+    '7: server.allowModelAnswers: true or false is needed, got "always"',
+  ],
+  ["no sessions at all", `${valid}limits: { maxSessions: 0 }\n`, "7: limits.maxSessions: at least 1 is needed, got 0"],
+  [
+    "sessions of an owner that are no number",
+    `${valid}limits: { maxSessionsPerOwner: many }\n`,
+    '7: limits.maxSessionsPerOwner: a whole number is needed, got "many"',
+  ],
+  [
+    "sessions that end at once",
+    `${valid}limits: { sessionIdleMs: 0 }\n`,
+    "7: limits.sessionIdleMs: at least 1 is needed, got 0",
   ],
   [
     "a path without /",

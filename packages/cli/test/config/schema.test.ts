@@ -1,7 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { defaultLimits, defaultTaskPolicy } from "@taskbridge/core";
+import { defaultWireLimits } from "@taskbridge/server";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { configSchema } from "../../src/config/check-schema.ts";
+import { defaultWires } from "../../src/config/config.ts";
 
 interface Schema {
   readonly description?: string;
@@ -42,15 +44,16 @@ test("every member is described, and a duration names its unit", () => {
   expect(undescribed).toEqual([]);
 });
 
-test("its defaults are those of the engine", () => {
+test("its defaults are those of the engine and the server", () => {
   const defaultsOf = (name: string): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(definitions[name]?.properties ?? {}).flatMap(([member, described]) =>
         described === true || described.default === undefined ? [] : [[member, described.default]],
       ),
     );
-  const { maxBodyBytes, ...limits } = defaultsOf("limits");
-  expect(defaultLimits).toMatchObject(limits);
-  expect(maxBodyBytes).toBe(defaultLimits.maxInputBytes);
+  const limits = defaultsOf("limits");
+  expect({ ...defaultLimits, ...defaultWireLimits }).toMatchObject(limits);
+  expect(limits["maxBodyBytes"]).toBe(defaultLimits.maxInputBytes);
+  expect(defaultsOf("server")["wires"]).toEqual(defaultWires);
   expect(defaultTaskPolicy).toMatchObject(defaultsOf("task"));
 });
