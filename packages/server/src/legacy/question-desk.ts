@@ -34,6 +34,13 @@ export interface AskedOnce {
   readonly question: TaskQuestion;
 }
 
+interface Asking {
+  readonly asked: AskedOnce;
+  /** The revision that was known when it was asked. */
+  readonly since: number;
+  readonly watch: QuestionWatch;
+}
+
 /** An answer that does not fit is asked for again; after so many the client is given up. */
 const mostAttempts = 3;
 /** An answer that cannot be written down is tried again so often, after so long (milliseconds). */
@@ -46,22 +53,28 @@ const mostRemembered = 1_000;
 export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
   const { serve, channels, capabilities, closed } = parts;
   const by = randomBytes(16).toString("hex");
-  const asking = new Set<string>();
+  const asking = new Map<string, Asking>();
   const givenUp = new Set<string>();
 
   const notice: QuestionDesk["notice"] = (view, owner) => {
-    const { taskId } = view.record;
+    const { taskId, revision } = view.record;
+    for (const { asked, since, watch } of asking.values()) {
+      // What was read before the question was asked cannot tell that it is closed.
+      if (asked.taskId === taskId && revision > since) watch.hear(view);
+    }
     for (const question of openQuestions(view.record.questions)) {
       const id = `${taskId} ${question.key}`;
       if (closed.aborted || asking.has(id) || givenUp.has(id) || channels.forTask(taskId) === undefined) continue;
       if (typeof toInquiry(question, taskId, capabilities(), serve.allowModelAnswers) === "string") continue;
-      asking.add(id);
-      void ask(id, { parts, by, taskId, owner, question });
+      const asked: AskedOnce = { parts, by, taskId, owner, question };
+      const watch = watchQuestion(asked);
+      asking.set(id, { asked, since: revision, watch });
+      void ask(id, asked, watch);
     }
   };
-  const ask = async (id: string, asked: AskedOnce): Promise<void> => {
+  const ask = async (id: string, asked: AskedOnce, watch: QuestionWatch): Promise<void> => {
     try {
-      if ((await askOnce(asked)) === "given up") remember(givenUp, id);
+      if ((await askOnce(asked, watch)) === "given up") remember(givenUp, id);
       asking.delete(id);
     } catch (error) {
       asking.delete(id);
@@ -94,9 +107,8 @@ const remember = (ids: Set<string>, id: string): void => {
 type Outcome = "over" | "given up";
 
 /** Puts a question to the client until it is settled, and hands the answer in. */
-const askOnce = async (asked: AskedOnce): Promise<Outcome> => {
+const askOnce = async (asked: AskedOnce, watch: QuestionWatch): Promise<Outcome> => {
   const { parts, taskId, question } = asked;
-  const watch = watchQuestion(asked);
   try {
     return await askUntilFitting(asked, watch);
   } catch (error) {

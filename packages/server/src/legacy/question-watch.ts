@@ -9,6 +9,8 @@ export interface QuestionWatch {
   readonly over: AbortSignal;
   /** Why it fired: the question is closed or asked by another, or this client's session has ended. */
   end(): QuestionEnd | undefined;
+  /** The task is in this state: if its question is closed, the client hears so before it hears the end. */
+  hear(view: TaskView): void;
   /** The stream to use, if there is one. */
   reach(): Channel | undefined;
   /** Without a stream: waits a little for one. A client that stays away gives others their turn. */
@@ -69,6 +71,10 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
       log.warn({ err: error, taskId }, "the claim of a question could not be renewed");
     }
   };
+  const hear = ({ record }: TaskView): void => {
+    const isOpen = record.questions.some(({ key, state }) => key === question.key && state === "open");
+    if (!isOpen || record.endedAt !== undefined) finish("elsewhere");
+  };
   /** Keeps the claim alive, and hears at once when the question is settled elsewhere. */
   const hold = async (): Promise<void> => {
     let isHeld = true;
@@ -83,15 +89,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
       cancel();
       unfollow();
     };
-    const follow = await engine.followTask(
-      taskId,
-      access,
-      ({ record }) => {
-        const isOpen = record.questions.some(({ key, state }) => key === question.key && state === "open");
-        if (!isOpen || record.endedAt !== undefined) finish("elsewhere");
-      },
-      () => finish("elsewhere"),
-    );
+    const follow = await engine.followTask(taskId, access, hear, () => finish("elsewhere"));
     unfollow = () => follow.stop();
     if (!isHeld) follow.stop();
   };
@@ -159,6 +157,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
   return {
     over: over.signal,
     end: () => end,
+    hear,
     reach: () => channels.forTask(taskId),
     returned,
     turn,

@@ -79,6 +79,7 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
           signal: over,
         });
       }
+      session.watch.hear(view, owner);
     } finally {
       close();
     }

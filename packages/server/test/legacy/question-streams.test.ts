@@ -87,6 +87,26 @@ describe("[B-15] a client in the middle of a question", () => {
     expect((await rpc.request("tasks/result", { taskId })).result._meta).toEqual(relatedTo(taskId));
   });
 
+  test("[B-16] hears on its tasks/result that the question is taken back, before that is answered", async () => {
+    const { rpc, backend, taskId, url } = await open();
+    const other = await legacyRpc(url);
+    for (const end of ["cancel", "succeed"]) {
+      const id = end === "cancel" ? taskId : await callForTask(rpc);
+      const waiting = await rpc.open("tasks/result", { taskId: id }, { id: end });
+      backend.of().ask(question);
+      const asked = await waiting.find(isElicitation);
+      if (end === "cancel") await other.request("tasks/cancel", { taskId: id });
+      else backend.of().succeed("anyway");
+      await inTime(waiting.ended);
+      const told = waiting.messages.map((message) => message.id ?? message.method);
+      expect(told.filter((it) => it !== "notifications/tasks/status")).toEqual([
+        asked.id,
+        "notifications/cancelled",
+        end,
+      ]);
+    }
+  });
+
   test("that stays away for longer leaves the question to another, and its late answer does no harm", async () => {
     const { rpc, backend, clock, answers, taskId, url } = await open();
     const before = await rpc.listen();
