@@ -25,7 +25,7 @@ const isStatus =
     method === "notifications/tasks/status" && params?.status === status;
 const withToken = (progressToken: unknown) => ({ _meta: { progressToken } });
 
-describe("[B-17] what a client is told about its task without asking", () => {
+describe("[B-26] what a client is told about its task without asking", () => {
   test("[B-9] is the whole task, on the session's own stream, once for each change", async () => {
     const { rpc, backend, clock } = await open();
     const listening = await rpc.listen();
@@ -97,7 +97,7 @@ describe("[B-17] what a client is told about its task without asking", () => {
     expect(statusesOn(listening)).toMatchObject([{ taskId, statusMessage: "2 of 3" }]);
   });
 
-  test("[B-18] is progress as well, for the token of the call, rising, until the end", async () => {
+  test("[B-27] is progress as well, for the token of the call, rising, until the end", async () => {
     const { rpc, backend, clock } = await open();
     const listening = await rpc.listen();
     const taskId = await callForTask(rpc, "job", withToken(7));
@@ -122,7 +122,7 @@ describe("[B-17] what a client is told about its task without asking", () => {
     expect(listening.messages.at(-1)?.params).toMatchObject({ status: "completed" });
   });
 
-  test("[B-18] ends with the task: late news are not told, nor a token used again", async () => {
+  test("[B-27] ends with the task: late news are not told, nor a token used again", async () => {
     const { rpc, backend, clock } = await open();
     const listening = await rpc.listen();
     const taskId = await callForTask(rpc, "job", withToken(7));
