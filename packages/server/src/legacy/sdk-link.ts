@@ -17,7 +17,8 @@ export const toClientLink = (server: SdkSender): ClientLink => ({
     signal.throwIfAborted();
     // SDK 1 goes on listening to a signal after the answer, and would then take the request back.
     const pending = new AbortController();
-    const onAbort = (): void => pending.abort(signal.reason);
+    // The client is told the reason as it is given here.
+    const onAbort = (): void => pending.abort(signal.reason instanceof Error ? signal.reason.message : signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       return await server.request({ method, params }, anyResult, {

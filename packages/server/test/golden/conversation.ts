@@ -46,18 +46,23 @@ export const startConversation = (): Conversation => {
 
   const receive = (response: Response, abort: AbortController): Reply => {
     const { status, headers } = response;
-    const stream = isStream(response) ? { stream: true as const } : {};
+    const head = {
+      from: "server" as const,
+      status,
+      ...sessionOf(headers),
+      ...(isStream(response) ? { stream: true as const } : {}),
+    };
     const texts = readTexts(response);
     let isEmpty = true;
     const next = async (): Promise<Message | undefined> => {
       const { value, done } = await inTime(texts.next());
       if (done === true) {
-        if (isEmpty && open.has(reply)) lines.push({ from: "server", status, ...stream });
+        if (isEmpty && open.has(reply)) lines.push(head);
         open.delete(reply);
         return undefined;
       }
       isEmpty = false;
-      lines.push({ from: "server", status, ...stream, text: value });
+      lines.push({ ...head, text: value });
       return JSON.parse(value) as Message;
     };
     const rest = async (): Promise<readonly Message[]> => {
@@ -85,6 +90,12 @@ export const startConversation = (): Conversation => {
       if (open.size > 0) throw new Error(`${open.size} answers were not read to their end`);
     },
   };
+};
+
+/** The one header of an answer that clients have to say again. */
+const sessionOf = (headers: Headers): Pick<Line, "headers"> => {
+  const id = headers.get("mcp-session-id");
+  return id === null ? {} : { headers: { "mcp-session-id": id } };
 };
 
 const isStream = ({ headers }: Response): boolean =>

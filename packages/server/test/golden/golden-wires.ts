@@ -1,10 +1,16 @@
+import { client20251125 } from "./client-2025-11-25.ts";
 import { client20260728 } from "./client-2026-07-28.ts";
+import { dialect20251125 } from "./dialect-2025-11-25.ts";
 import { dialect20260728 } from "./dialect-2026-07-28.ts";
 import { type GoldenWire, goldenWire } from "./golden-wire.ts";
+import { questions20251125 } from "./questions-2025-11-25.ts";
 import { questions20260728 } from "./questions-2026-07-28.ts";
+import { refusals20251125 } from "./refusals-2025-11-25.ts";
 import { refusals20260728 } from "./refusals-2026-07-28.ts";
+import { scenarios20251125 } from "./scenarios-2025-11-25.ts";
 import { scenarios20260728 } from "./scenarios-2026-07-28.ts";
 import { scenariosUntasked } from "./scenarios-untasked.ts";
+import { unmarked20251125 } from "./unmarked-2025-11-25.ts";
 
 /** A wire is added here: its client, its scenarios, and the definitions that its messages have to fit. */
 export const goldenWires: readonly GoldenWire[] = [
@@ -13,6 +19,12 @@ export const goldenWires: readonly GoldenWire[] = [
     dialect: dialect20260728,
     open: client20260728({ capabilities: { elicitation: {} } }),
     scenarios: [...scenarios20260728, ...questions20260728, ...refusals20260728],
+  }),
+  goldenWire({
+    name: "2025-11-25",
+    dialect: dialect20251125,
+    open: client20251125,
+    scenarios: [...scenarios20251125, ...questions20251125, ...unmarked20251125, ...refusals20251125],
   }),
   goldenWire({
     name: "untasked",

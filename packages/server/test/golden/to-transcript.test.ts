@@ -14,6 +14,9 @@ describe("a transcript", () => {
       { from: "client", headers: { "mcp-name": one }, text: `{"taskId":"${one}"}` },
       server(`{"at":"2026-01-01T00:00:00.000Z","again":"2026-01-02T00:00:00.000Z","other":"2026-01-01T00:00:00Z"}`),
       server(`{"taskId":"${one}0","requestState":"s.t"}`),
+      { from: "client", headers: { "mcp-session-id": "guessed" }, text: `{"taskId":"theirs"}` },
+      { from: "server", status: 200, headers: { "mcp-session-id": "s-1" }, text: `{"taskId":"theirs"}` },
+      { from: "client", http: "GET", headers: { "mcp-session-id": "s-1" } },
       { from: "server", status: 202 },
     ];
     expect(toTranscript(lines)).toEqual([
@@ -22,6 +25,9 @@ describe("a transcript", () => {
       `{"from":"client","headers":{"mcp-name":"<task-1>"},"message":{"taskId":"<task-1>"}}`,
       `{"from":"server","status":200,"message":{"at":"<time-1>","again":"<time-2>","other":"2026-01-01T00:00:00Z"}}`,
       `{"from":"server","status":200,"message":{"taskId":"<task-2>","requestState":"<state-1>"}}`,
+      `{"from":"client","headers":{"mcp-session-id":"guessed"},"message":{"taskId":"theirs"}}`,
+      `{"from":"server","status":200,"headers":{"mcp-session-id":"<session-1>"},"message":{"taskId":"theirs"}}`,
+      `{"from":"client","http":"GET","headers":{"mcp-session-id":"<session-1>"}}`,
       `{"from":"server","status":202}`,
     ]);
   });
@@ -54,7 +60,8 @@ describe("a conversation", () => {
     const body = await exchange({ text: "[]" }, async () => new Response(`{"c": 3}`, { status: 400 }));
     expect(await body.rest()).toEqual([{ c: 3 }]);
     expect(await stream.rest()).toEqual([{ b: 2 }]);
-    const nothing = await exchange({ http: "DELETE" }, async () => new Response(null, { status: 204 }));
+    const headers = { "mcp-session-id": "s-1" };
+    const nothing = await exchange({ http: "DELETE" }, async () => new Response(null, { status: 204, headers }));
     expect(await nothing.rest()).toEqual([]);
     expect(lines).toEqual([
       { from: "client", text: "{}" },
@@ -63,7 +70,7 @@ describe("a conversation", () => {
       { from: "server", status: 400, text: `{"c": 3}` },
       { from: "server", status: 200, stream: true, text: `{"b":2}` },
       { from: "client", http: "DELETE" },
-      { from: "server", status: 204 },
+      { from: "server", status: 204, headers },
     ]);
     expect(end).not.toThrow();
   });

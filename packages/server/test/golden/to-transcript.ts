@@ -5,6 +5,7 @@ const made: Readonly<Record<string, string>> = {
   taskId: "task",
   requestState: "state",
   nextCursor: "cursor",
+  "mcp-session-id": "session",
 };
 
 /** As the server writes an instant. Another form stays as it is, and so is noticed. */
@@ -35,20 +36,24 @@ const replaceAll = (text: string, stand: ReadonlyMap<string, string>): string =>
 const standForMade = (lines: readonly Line[]): ReadonlyMap<string, string> => {
   const stand = new Map<string, string>();
   const counts = new Map<string, number>();
-  for (const [name, value] of lines.flatMap(membersOf)) {
-    const kind = made[name];
-    if (kind === undefined || stand.has(value)) continue;
-    const count = (counts.get(kind) ?? 0) + 1;
-    counts.set(kind, count);
-    stand.set(value, `<${kind}-${count}>`);
+  const said = new Set<string>();
+  for (const line of lines) {
+    for (const [name, value] of membersOf(line)) {
+      const kind = made[name];
+      // What the client has said before the server was made up by the test, and says something.
+      if (line.from === "client") said.add(value);
+      if (kind === undefined || said.has(value) || stand.has(value)) continue;
+      const count = (counts.get(kind) ?? 0) + 1;
+      counts.set(kind, count);
+      stand.set(value, `<${kind}-${count}>`);
+    }
   }
   return stand;
 };
 
-/** What only the client says was made up by the test, and says something. */
-const membersOf = ({ from, text }: Line): readonly (readonly [name: string, value: string])[] => {
-  const members: [string, string][] = [];
-  if (from === "client" || text === undefined) return members;
+const membersOf = ({ headers = {}, text }: Line): readonly (readonly [name: string, value: string])[] => {
+  const members = Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  if (text === undefined) return members;
   JSON.parse(text, (name, value: unknown) => {
     if (typeof value === "string") members.push([name, value]);
     return value;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Message } from "../rpc-client.ts";
 import type { Line } from "./conversation.ts";
+import { dialect20251125 } from "./dialect-2025-11-25.ts";
 import { dialect20260728 } from "./dialect-2026-07-28.ts";
 import { goldenWires } from "./golden-wires.ts";
 import { findFault } from "./official-schemas.ts";
@@ -13,6 +14,8 @@ const optional: ReadonlySet<string> = new Set([
   // Of an InputRequiredResult one of the two is enough, which its definition does not say.
   ...["inputRequests", "requestState"],
   ...["total", "params.message"],
+  // Of 2025-11-25.
+  ...["pollInterval", "nextCursor", "params.mode", "params.task", "systemPrompt", "params.requestId", "reason"],
 ]);
 /** Members that may have any value. */
 const free: ReadonlySet<string> = new Set(["data", "structuredContent"]);
@@ -52,8 +55,8 @@ describe.each(goldenWires)("$name", ({ name: wire, dialect, scenarios }) => {
     expect(validateLines(lines, dialect)).toEqual([]);
     const asked = lines.filter(({ from }) => from === "client");
     let refused = 0;
-    for (const [index, { from, text = "" }] of lines.entries()) {
-      if (from === "client") continue;
+    for (const [index, { from, text }] of lines.entries()) {
+      if (from === "client" || text === undefined) continue;
       for (const [what, mangled] of mangle(JSON.parse(text) as Message)) {
         const faults = validateLines([...asked, { from, text: JSON.stringify(mangled) }], dialect);
         expect([index + 1, what, faults.length > 0]).toEqual([index + 1, what, true]);
@@ -102,6 +105,38 @@ describe("what a task of 2026-07-28 brings along", () => {
       dialect20260728,
     );
     expect(faults.join("; ")).toContain(`${definition}: `);
+  });
+});
+
+describe("what 2025-11-25 says beside its definitions", () => {
+  const related = { _meta: { "io.modelcontextprotocol/related-task": { taskId: 7 } } };
+  const content = [{ type: "text", text: "14" }];
+  const form = { message: "Sure?", requestedSchema: { type: "object", properties: {} } };
+  test.each([
+    ["a result of a task that is no result of a call", { id: 1, result: {} }, "CallToolResult"],
+    ["a result of a task that does not say of which", { id: 1, result: { content } }, "RelatedTaskMetadata"],
+    [
+      "a question of a task that is none",
+      { id: 0, method: "elicitation/create", params: { ...form, ...related } },
+      "RelatedTaskMetadata",
+    ],
+    [
+      "a question with a schema that is no form",
+      { id: 0, method: "elicitation/create", params: { ...form, requestedSchema: { type: "array" } } },
+      "ElicitRequest",
+    ],
+    ["a request with an ID that is none", { id: null, method: "tasks/get", params: { taskId: "t" } }, "JSONRPCRequest"],
+    ["an answer without ID", { error: { code: -32_602, message: "Task not found" } }, "no definition"],
+  ])("%s is refused", (_what, message, definition) => {
+    const asked = { jsonrpc: "2.0", id: 1, method: "tasks/result", params: { taskId: "t" } };
+    const faults = validateLines(
+      [
+        { from: "client", text: JSON.stringify(asked) },
+        { from: "server", text: JSON.stringify({ jsonrpc: "2.0", ...message }) },
+      ],
+      dialect20251125,
+    );
+    expect(faults.join("; ")).toContain(definition);
   });
 });
 
