@@ -7,7 +7,7 @@ import type { ListenContext } from "../listen/open-subscription.ts";
 import { createLegacyServer } from "./legacy-server.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { createRequestStreams, type RequestStreams } from "./request-streams.ts";
-import { createSessionTable, type KeptSession } from "./session-table.ts";
+import { createSessionTable, type KeptSession, type SessionPlace } from "./session-table.ts";
 import { tapStream } from "./stream-tap.ts";
 
 export interface LegacyFetchOptions {
@@ -40,14 +40,14 @@ export const createLegacyHttp = (context: ListenContext): LegacyHttp => {
   const { clock, log } = serve;
   const table = createSessionTable<HttpSession>(limits, clock);
 
-  const open = async (owner: Owner): Promise<HttpSession> => {
+  const open = async (owner: Owner, place: SessionPlace<HttpSession>): Promise<HttpSession> => {
     const streams = createRequestStreams();
     const { server, session } = createLegacyServer(serve, { owner, transport: "http", channelOf: streams.channelOf });
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
         session.closed.addEventListener("abort", () => table.remove(id), { once: true });
-        table.add(id, kept);
+        place.take(id, kept);
       },
       keepAliveMs,
     });
@@ -73,19 +73,24 @@ export const createLegacyHttp = (context: ListenContext): LegacyHttp => {
   };
 
   const initialize = async (request: Request, { owner, parsedBody }: LegacyFetchOptions): Promise<Response> => {
+    let place: SessionPlace<HttpSession>;
     try {
-      table.requireRoom(owner);
+      place = table.reserve(owner);
     } catch (error) {
       if (!isBridgeError(error)) throw error;
       log.warn({ limit: error.data?.limit }, "a session was refused");
       return refuse(503, -32_000, error.message, { "Retry-After": "1" });
     }
-    const opened = await open(owner);
-    const response = await opened.streams.answer(request, parsedBody, () =>
-      opened.transport.handleRequest(request, { parsedBody }),
-    );
-    if (opened.transport.sessionId === undefined) await opened.close();
-    return response;
+    try {
+      const opened = await open(owner, place);
+      const response = await opened.streams.answer(request, parsedBody, () =>
+        opened.transport.handleRequest(request, { parsedBody }),
+      );
+      if (opened.transport.sessionId === undefined) await opened.close();
+      return response;
+    } finally {
+      place.giveUp();
+    }
   };
   const listen = async (request: Request, kept: HttpSession, authInfo: AuthInfo | undefined): Promise<Response> => {
     const response = await kept.transport.handleRequest(request);

@@ -10,13 +10,19 @@ export interface KeptSession {
   end(): void;
 }
 
+/** Room for a session that is about to begin: many may come at once. */
+export interface SessionPlace<Session extends KeptSession> {
+  take(id: string, session: Session): void;
+  /** Does nothing once it is taken. */
+  giveUp(): void;
+}
+
 /** The sessions of clients of the 2025 revisions: bounded in number, and in the time they last without being used. */
 export interface SessionTable<Session extends KeptSession> {
   /** The session, used just now. Someone else's is none. */
   find(id: string, owner: Owner): Session | undefined;
-  /** Makes room if need be. Throws `limit_exceeded` when every other session is in use. */
-  requireRoom(owner: Owner): void;
-  add(id: string, session: Session): void;
+  /** Makes room if need be, for a session of this owner. Throws `limit_exceeded` when every other session is in use. */
+  reserve(owner: Owner): SessionPlace<Session>;
   remove(id: string): void;
   all(): readonly Session[];
   close(): void;
@@ -35,17 +41,22 @@ export const createSessionTable = <Session extends KeptSession>(
 ): SessionTable<Session> => {
   /** Least recently used first. */
   const entries = new Map<string, Entry<Session>>();
+  /** These two count places that are not taken yet as well. */
   const byOwner = new Map<Owner, number>();
+  let places = 0;
   let cancelSweep: (() => void) | undefined;
 
+  const release = (owner: Owner): void => {
+    places--;
+    const left = (byOwner.get(owner) ?? 1) - 1;
+    if (left === 0) byOwner.delete(owner);
+    else byOwner.set(owner, left);
+  };
   const remove = (id: string): void => {
     const entry = entries.get(id);
     if (entry === undefined) return;
     entries.delete(id);
-    const { owner } = entry.session;
-    const left = (byOwner.get(owner) ?? 1) - 1;
-    if (left === 0) byOwner.delete(owner);
-    else byOwner.set(owner, left);
+    release(entry.session.owner);
   };
   const end = (id: string, { session }: Entry<Session>): void => {
     remove(id);
@@ -81,17 +92,26 @@ export const createSessionTable = <Session extends KeptSession>(
       entries.set(id, entry);
       return entry.session;
     },
-    requireRoom: (owner) => {
+    reserve: (owner) => {
       const { maxSessions, maxSessionsPerOwner } = limits;
       if ((byOwner.get(owner) ?? 0) >= maxSessionsPerOwner && !endOldest((session) => session.owner === owner)) {
         throw full("maxSessionsPerOwner", maxSessionsPerOwner);
       }
-      if (entries.size >= maxSessions && !endOldest(() => true)) throw full("maxSessions", maxSessions);
-    },
-    add: (id, session) => {
-      entries.set(id, { session, usedAt: clock.now() });
-      byOwner.set(session.owner, (byOwner.get(session.owner) ?? 0) + 1);
-      sweepLater();
+      if (places >= maxSessions && !endOldest(() => true)) throw full("maxSessions", maxSessions);
+      places++;
+      byOwner.set(owner, (byOwner.get(owner) ?? 0) + 1);
+      let isOpen = true;
+      return {
+        take: (id, session) => {
+          isOpen = false;
+          entries.set(id, { session, usedAt: clock.now() });
+          sweepLater();
+        },
+        giveUp: () => {
+          if (isOpen) release(owner);
+          isOpen = false;
+        },
+      };
     },
     remove,
     all: () => [...entries.values()].map(({ session }) => session),
