@@ -32,6 +32,7 @@ export const engineSource = async (config: Config, { background }: { background:
 
   return {
     flags: `--config ${shellWord(config.file)}`,
+    answeredBy: "command",
     callTool: async (tool, input, { signal }) => {
       if (!engine.tools.has(tool)) throw unknownTool(engine, tool);
       const view = await engine.createTask({ tool, input, owner: localOwner, signal });

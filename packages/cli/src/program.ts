@@ -3,8 +3,9 @@ import { CliError, exitCodes } from "./cli-error.ts";
 import { defaultConfigFile } from "./config/choose-config.ts";
 import { version } from "./version.ts";
 
-/** How `call` can speak to a server. */
-const wires = ["auto", "2026-07-28", "none"] as const;
+/** How commands can speak to a server about tasks, and how `call` can do without. */
+const taskWires = ["auto", "2026-07-28", "2025-11-25"] as const;
+const callWires = [...taskWires, "none"] as const;
 
 /** The command line. Commands are loaded when they are run, so that `--help` is quick. */
 export const createProgram = (exit: (code: number) => void): Command => {
@@ -75,8 +76,11 @@ const addCall = (program: Command, exit: (code: number) => void): void => {
     .option("-i, --input <json>", "the arguments, as a JSON object")
     .option("--input-file <file>", "a file with the arguments; - is stdin")
     .addOption(
-      new Option("--wire <wire>", "how to speak to --url: auto (tasks where it has them), 2026-07-28 or none")
-        .argParser(parseWire)
+      new Option(
+        "--wire <wire>",
+        `how to speak to --url: auto (tasks where it has them), ${callWires.slice(1).join(", ")}`,
+      )
+        .argParser(wireParser(callWires))
         .default("auto"),
     )
     .action(async (tool, flags) => exit(await (await import("./commands/call.ts")).call(tool, flags)));
@@ -85,7 +89,11 @@ const addCall = (program: Command, exit: (code: number) => void): void => {
 const addTasks = (program: Command, exit: (code: number) => void): void => {
   const tasks = program.command("tasks").description("look at tasks, answer and cancel them");
   const add = (name: string, description: string): Command =>
-    withSourceOptions(tasks.command(name).description(description));
+    withSourceOptions(tasks.command(name).description(description)).addOption(
+      new Option("--wire <wire>", `how to speak to --url: ${taskWires.join(", ")}`)
+        .argParser(wireParser(taskWires))
+        .default("auto"),
+    );
   const one = (name: string, description: string): Command => add(name, description).argument("<id>", "the task's ID");
 
   add("list", "all tasks of the store, newest first").action(async (flags) =>
@@ -135,8 +143,10 @@ const parsePort = (text: string): number => {
   throw new InvalidArgumentError("A port is a whole number from 0 to 65535.");
 };
 
-const parseWire = (text: string): (typeof wires)[number] => {
-  const wire = wires.find((known) => known === text);
-  if (wire !== undefined) return wire;
-  throw new InvalidArgumentError(`The wire ${text} is not available; choose ${wires.join(", ")}.`);
-};
+const wireParser =
+  <Wire extends string>(wires: readonly Wire[]) =>
+  (text: string): Wire => {
+    const wire = wires.find((known) => known === text);
+    if (wire !== undefined) return wire;
+    throw new InvalidArgumentError(`The wire ${text} is not available; choose ${wires.join(", ")}.`);
+  };

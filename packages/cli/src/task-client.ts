@@ -1,34 +1,31 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "@taskbridge/core";
 import { CliError, usageError } from "./cli-error.ts";
+import { type LegacySourceOptions, legacySource, requireLegacySource } from "./legacy-source.ts";
 import type { CallOptions, CallOutcome, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
+import { legacyVersion } from "./wire/legacy-session.ts";
 import type { Members } from "./wire/members.ts";
+import { openConnection } from "./wire/open-connection.ts";
 import {
-  clientCapabilities,
-  clientInfo,
+  extensionMeta,
   protocolVersion,
   type Request,
   retryWhileUnreachable,
   taskRequests,
   tasksExtension,
   toCliError,
+  Unreachable,
 } from "./wire/task-requests.ts";
-import { toElicitResult, toInputResponses, toQuestion, toQuestions } from "./wire/to-questions.ts";
+import { toInputResponses, toQuestion, toQuestions } from "./wire/to-questions.ts";
 import { textsOf, toImmediate, toResult } from "./wire/to-result.ts";
 import { toStatus } from "./wire/to-status.ts";
 
 // All that the CLI needs of an MCP client. The SDK's client refuses task results, so calls go through its transport.
 
-export interface TaskClientOptions {
-  readonly url: URL;
-  /** Sent as a bearer token. */
-  readonly token?: string;
-  /** `auto`: tasks where the server has them. */
-  readonly wire: "auto" | "2026-07-28" | "none";
-  /** Told when the server cannot be reached for a while. */
-  onTrouble(message: string): void;
+export interface TaskClientOptions extends LegacySourceOptions {
+  /** `auto`: tasks where the server has them, of the newest revision that has. */
+  readonly wire: "auto" | "2026-07-28" | "2025-11-25" | "none";
 }
 
 /** An untasked call of ours lasts 45 s at most; other servers may take longer. */
@@ -37,33 +34,28 @@ const shortestPollMs = 100;
 
 /** Connects to an MCP server over HTTP, through the tasks extension where wanted and there. */
 export const connectTaskClient = async (options: TaskClientOptions): Promise<TaskSource> => {
+  if (options.wire === legacyVersion) return requireLegacySource(options);
   let ask: CallOptions["ask"] | undefined;
-  const client = new Client(clientInfo, {
-    capabilities: clientCapabilities,
-    versionNegotiation: { mode: options.wire === protocolVersion ? { pin: protocolVersion } : "auto" },
+  const connection = await openConnection(options, {
+    mode: options.wire === protocolVersion ? { pin: protocolVersion } : "auto",
+    elicit: async (params) => (await ask?.([toQuestion("question", { params })]))?.["question"],
   });
-  client.setRequestHandler("elicitation/create", async ({ params }) => {
-    const answers = await ask?.([toQuestion("question", { params: params as Members })]);
-    return toElicitResult(answers?.["question"]) as { action: "accept" | "decline" | "cancel" };
-  });
-  const transport = new StreamableHTTPClientTransport(
-    options.url,
-    options.token === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${options.token}` } } },
-  );
-  try {
-    await client.connect(transport);
-  } catch (error) {
-    throw toCliError(error, options.url);
+  const { client, transport } = connection;
+  const isModern = client.getNegotiatedProtocolVersion() === protocolVersion;
+  const { extensions, tasks } = client.getServerCapabilities() ?? {};
+  const hasTasks = isModern && extensions?.[tasksExtension] !== undefined;
+  if (options.wire === "auto" && !hasTasks && (isModern || tasks !== undefined)) {
+    const legacy = await legacySourceIfOffered(options);
+    if (legacy !== undefined) {
+      await connection.close();
+      return legacy;
+    }
   }
-
-  const hasTasks =
-    client.getNegotiatedProtocolVersion() === protocolVersion &&
-    client.getServerCapabilities()?.extensions?.[tasksExtension] !== undefined;
   if (options.wire === protocolVersion && !hasTasks) {
-    await client.close();
+    await connection.close();
     throw new CliError(`${options.url}: the server does not offer the tasks extension of ${protocolVersion}`);
   }
-  const request = taskRequests(transport, options.url);
+  const request = taskRequests(transport, options.url, extensionMeta);
   const source = taskSource(request, options);
   const callUntasked = async (tool: string, input: JsonObject, call: CallOptions): Promise<CallOutcome> => {
     ask = call.ask;
@@ -80,27 +72,39 @@ export const connectTaskClient = async (options: TaskClientOptions): Promise<Tas
   return {
     ...source,
     callTool: hasTasks && options.wire !== "none" ? source.callTool : callUntasked,
-    close: () => client.close(),
+    close: connection.close,
   };
+};
+
+/** A server may speak both revisions and have tasks in the older one only. */
+const legacySourceIfOffered = async (options: TaskClientOptions): Promise<TaskSource | undefined> => {
+  try {
+    return await legacySource(options);
+  } catch (error) {
+    // It does not speak the older revision.
+    if (error instanceof CliError && !(error instanceof Unreachable)) return undefined;
+    throw error;
+  }
 };
 
 const taskSource = (request: Request, options: TaskClientOptions): Omit<TaskSource, "close"> => {
   const lastSeen = new Map<string, Members>();
-  const patiently: Request = (method, params, signal) =>
-    retryWhileUnreachable(() => request(method, params, signal), options.onTrouble, signal);
+  const patiently: Request = (method, params, limits) =>
+    retryWhileUnreachable(() => request(method, params, limits), options.onTrouble, limits?.signal);
   const readTask = async (taskId: string, signal?: AbortSignal): Promise<TaskStatus> => {
-    const task = await patiently("tasks/get", { taskId }, signal);
+    const task = await patiently("tasks/get", { taskId }, signal === undefined ? {} : { signal });
     lastSeen.set(taskId, task);
     return toStatus(task);
   };
 
   return {
     flags: `--url ${shellWord(options.url.href)}`,
+    answeredBy: "command",
     callTool: async (tool, input, { ask, signal }) => {
       let params: Members = { name: tool, arguments: input };
       for (;;) {
         // Not repeated when the connection breaks: the pipeline may have been started.
-        const result = await request("tools/call", params, signal);
+        const result = await request("tools/call", params, { signal });
         if (result["resultType"] === "task") return { kind: "task", task: toStatus(result) };
         if (result["resultType"] !== "input_required") return toImmediate(patiently, result);
         const answers = await ask(toQuestions(result["inputRequests"]));
@@ -129,7 +133,7 @@ const taskSource = (request: Request, options: TaskClientOptions): Omit<TaskSour
     },
     listTasks: () => {
       throw usageError(
-        `tasks list: ${protocolVersion} over --url cannot list tasks; use --config on the server's host`,
+        `tasks list: ${protocolVersion} over --url cannot list tasks; use --wire ${legacyVersion} where the server has it, or --config on the server's host`,
       );
     },
   };

@@ -50,8 +50,10 @@ export interface CallOptions {
 
 /** What the commands need of tasks: an engine in this process, or a server elsewhere. */
 export interface TaskSource {
-  /** `--config F` or `--url U`: how another command reaches the same tasks. */
+  /** `--config F` or `--url U`, and the wire where it matters: how another command reaches the same tasks. */
   readonly flags: string;
+  /** Who can answer what a task asks: any command, or only one that follows it, where the server puts its questions itself. */
+  readonly answeredBy: "command" | "follower";
   callTool(tool: string, input: JsonObject, options: CallOptions): Promise<CallOutcome>;
   readTask(taskId: string): Promise<TaskStatus>;
   /** Resolves when the task is worth showing again: changed, or a poll interval later. Rejects when the signal fires. */

@@ -1,6 +1,6 @@
 import type { GivenAnswer } from "@taskbridge/core";
 import { CliError, exitCodes, usageError } from "../cli-error.ts";
-import type { Answers, Question } from "../task-source.ts";
+import type { Answers, Question, TaskSource } from "../task-source.ts";
 import { askQuestions } from "../terminal/ask-questions.ts";
 import { printDocument, printText } from "../terminal/follow-task.ts";
 import { interruption } from "../terminal/interruption.ts";
@@ -21,6 +21,7 @@ export const answerTask = async (taskId: string, flags: AnswerFlags): Promise<nu
     throw usageError(`--input goes with accept only, not with --action ${flags.action}`);
   }
   return withSource(flags, async (source) => {
+    if (source.answeredBy === "follower") throw notByCommand(taskId, source);
     const { questions } = await source.readTask(taskId);
     const chosen = flags.key === undefined ? questions : questions.filter(({ key }) => key === flags.key);
     if (chosen.length === 0) throw nothingToAnswer(questions, flags.key);
@@ -35,6 +36,11 @@ export const answerTask = async (taskId: string, flags: AnswerFlags): Promise<nu
     return exitCodes.completed;
   });
 };
+
+const notByCommand = (taskId: string, { flags }: TaskSource): CliError =>
+  usageError(
+    `tasks answer: MCP 2025-11-25 has no request that answers a question: the server asks whoever follows the task.\nOn a terminal, this is asked:\n  taskbridge tasks watch ${taskId} ${flags}`,
+  );
 
 const nothingToAnswer = (questions: readonly Question[], key: string | undefined): CliError =>
   key === undefined || questions.length === 0

@@ -21,7 +21,7 @@ export interface CallFlags extends SourceFlags {
 export const call = async (tool: string, flags: CallFlags): Promise<number> => {
   const input = readInput(flags);
   const interrupted = interruption();
-  const source = await openSource(flags, true);
+  const source = await openSource(flags, { background: true, asks: isInteractive() });
   try {
     const outcome = await start(source, tool, input, interrupted);
     if (outcome === undefined) return exitCodes.interrupted;

@@ -10,7 +10,8 @@ import {
   taskDocument,
 } from "../terminal/format-task.ts";
 import { interruption } from "../terminal/interruption.ts";
-import { openSource, type SourceFlags } from "../terminal/open-source.ts";
+import { isInteractive } from "../terminal/is-interactive.ts";
+import { openSource, type SourceFlags, type SourceUse } from "../terminal/open-source.ts";
 import { safeText } from "../terminal/safe-text.ts";
 
 export interface TasksFlags extends SourceFlags {
@@ -24,8 +25,9 @@ const shownResultBytes = 65_536;
 export const withSource = async (
   flags: SourceFlags,
   action: (source: TaskSource) => Promise<number>,
+  use?: SourceUse,
 ): Promise<number> => {
-  const source = await openSource(flags);
+  const source = await openSource(flags, use);
   try {
     return await action(source);
   } finally {
@@ -84,10 +86,14 @@ const resultHint = ({ taskId, state, resultBytes }: TaskStatus, { flags }: TaskS
 export const watchTask = async (taskId: string, flags: TasksFlags): Promise<number> => {
   const interrupted = interruption();
   try {
-    return await withSource(flags, async (source) => {
+    const asks = isInteractive();
+    const watch = async (source: TaskSource): Promise<number> => {
       const task = await source.readTask(taskId);
-      return followTask(source, task, { ask: false, json: flags.json ?? false }, interrupted);
-    });
+      // Elsewhere `tasks answer` does it, and whoever watches may not be the one to ask.
+      const ask = asks && source.answeredBy === "follower";
+      return followTask(source, task, { ask, json: flags.json ?? false }, interrupted);
+    };
+    return await withSource(flags, watch, { asks });
   } finally {
     interrupted.dispose();
   }

@@ -7,11 +7,20 @@ export interface SourceFlags {
   readonly config?: string;
   readonly url?: string;
   readonly token?: string;
-  readonly wire?: "auto" | "2026-07-28" | "none";
+  readonly wire?: "auto" | "2026-07-28" | "2025-11-25" | "none";
 }
 
-/** `background`: the command may have to carry on what it starts, so the engine works by itself. */
-export const openSource = async (flags: SourceFlags, background = false): Promise<TaskSource> => {
+export interface SourceUse {
+  /** The command may have to carry on what it starts, so the engine works by itself. */
+  readonly background?: boolean;
+  /** The command can ask a person, so a server may put questions to it. */
+  readonly asks?: boolean;
+}
+
+export const openSource = async (
+  flags: SourceFlags,
+  { background = false, asks = false }: SourceUse = {},
+): Promise<TaskSource> => {
   const { config, url } = flags;
   if (config !== undefined && url !== undefined) throw usageError("give either --config or --url, not both");
   if (url === undefined) {
@@ -30,6 +39,7 @@ export const openSource = async (flags: SourceFlags, background = false): Promis
     url: parseUrl(url),
     ...(token === undefined || token === "" ? {} : { token }),
     wire: flags.wire ?? "auto",
+    asks,
     onTrouble: (message) => process.stderr.write(`${message}\n`),
   });
 };

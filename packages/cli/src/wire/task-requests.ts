@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { types } from "node:util";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -21,11 +22,24 @@ const requestTimeoutMs = 60_000;
 /** A server that restarts is back within this time. */
 const patienceMs = 120_000;
 
-/** Sends one request and resolves with its result. Rejects with a `CliError`, `Unreachable` where it may be tried again. */
-export type Request = (method: string, params: Members, signal?: AbortSignal) => Promise<Members>;
+export interface RequestLimits {
+  readonly signal?: AbortSignal;
+  /** Default: a minute. */
+  readonly timeoutMs?: number;
+}
 
-/** Requests that declare the extension, sent through the SDK's transport past its client. */
-export const taskRequests = (transport: Transport, url: URL): Request => {
+/** Sends one request and resolves with its result. Rejects with a `CliError`, `Unreachable` where it may be tried again. */
+export type Request = (method: string, params: Members, limits?: RequestLimits) => Promise<Members>;
+
+/** What each request of 2026-07-28 says of itself: here, that the client knows the extension. */
+export const extensionMeta: Members = {
+  [PROTOCOL_VERSION_META_KEY]: protocolVersion,
+  [CLIENT_INFO_META_KEY]: clientInfo,
+  [CLIENT_CAPABILITIES_META_KEY]: { ...clientCapabilities, extensions: { [tasksExtension]: {} } },
+};
+
+/** Requests with that `_meta`, sent through the SDK's transport past its client. */
+export const taskRequests = (transport: Transport, url: URL, _meta?: Members): Request => {
   const pending = new Map<unknown, (message: Members) => void>();
   const forward = transport.onmessage;
   transport.onmessage = (message, extra) => {
@@ -33,26 +47,21 @@ export const taskRequests = (transport: Transport, url: URL): Request => {
     if (settle === undefined) forward?.(message, extra);
     else settle(message as Members);
   };
-  const _meta = {
-    [PROTOCOL_VERSION_META_KEY]: protocolVersion,
-    [CLIENT_INFO_META_KEY]: clientInfo,
-    [CLIENT_CAPABILITIES_META_KEY]: { ...clientCapabilities, extensions: { [tasksExtension]: {} } },
-  };
   let sent = 0;
 
-  return async (method, params, signal) => {
+  return async (method, params, { signal, timeoutMs = requestTimeoutMs } = {}) => {
     const id = `taskbridge-${++sent}`;
-    const timeout = AbortSignal.timeout(requestTimeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
     const requestSignal = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
     try {
       const answer = await new Promise<Members>((resolve, reject) => {
         pending.set(id, resolve);
         requestSignal.addEventListener("abort", () => reject(requestSignal.reason), { once: true });
-        const message = { jsonrpc: "2.0", id, method, params: { ...params, _meta } } as JSONRPCMessage;
+        const message = { jsonrpc: "2.0", id, method, params: _meta === undefined ? params : { ...params, _meta } };
         const onRequestStreamEnd = (): void => reject(new Error("the connection was closed before the answer"));
-        transport.send(message, { requestSignal, onRequestStreamEnd }).catch(reject);
+        transport.send(message as JSONRPCMessage, { requestSignal, onRequestStreamEnd }).catch(reject);
       });
-      if (answer["error"] !== undefined) throw toRpcError(method, answer["error"] as Members);
+      if (answer["error"] !== undefined) throw new Refused(method, answer["error"] as Members);
       return answer["result"] as Members;
     } catch (error) {
       throw toCliError(error, url, method);
@@ -62,21 +71,37 @@ export const taskRequests = (transport: Transport, url: URL): Request => {
   };
 };
 
-const toRpcError = (method: string, { code, message, data }: Members): CliError => {
-  const details = data === undefined ? "" : ` ${JSON.stringify(data)}`;
-  const isUsage = code === -32602 && method === "tools/call";
-  return new CliError(`${message} (${code})${details}`, isUsage ? exitCodes.usage : exitCodes.failed);
-};
+/** The server has answered with an error of the protocol. */
+export class Refused extends CliError {
+  override readonly name: string = "Refused";
+  readonly code: unknown;
+  /** In the server's words. */
+  readonly reason: string;
+
+  constructor(method: string, { code, message, data }: Members) {
+    const details = data === undefined ? "" : ` ${JSON.stringify(data)}`;
+    const isUsage = code === -32602 && method === "tools/call";
+    super(`${message} (${code})${details}`, isUsage ? exitCodes.usage : exitCodes.failed);
+    this.code = code;
+    this.reason = String(message);
+  }
+}
+
+/** The server does not know the session: it has ended it, or was started anew. */
+export class SessionLost extends CliError {
+  override readonly name: string = "SessionLost";
+}
 
 /** The server could not be asked, and may be back soon. */
-class Unreachable extends CliError {
+export class Unreachable extends CliError {
   override readonly name: string = "Unreachable";
 }
 
 /** Anything that a request may reject with, as what the command ends with. */
 export const toCliError = (error: unknown, url: URL, method = "connect"): Error => {
   if (error instanceof CliError) return error;
-  if (!(error instanceof Error)) return new CliError(`${url}: ${String(error)}`);
+  // Also of another realm, as those of `fetch` are where modules run in a context of their own.
+  if (!types.isNativeError(error)) return new CliError(`${url}: ${String(error)}`);
   if (error.message === "interrupted") return error;
   if (error instanceof SdkHttpError) return toHttpError(error, url, method);
   const cause = error.cause as NodeJS.ErrnoException | undefined;
@@ -86,16 +111,17 @@ export const toCliError = (error: unknown, url: URL, method = "connect"): Error 
   });
 };
 
-const toHttpError = (error: SdkHttpError, url: URL, method: string): CliError => {
-  const { status, text } = error.data as { status?: number; text?: string | null };
+const toHttpError = (failure: SdkHttpError, url: URL, method: string): CliError => {
+  const { status, text } = failure.data as { status?: number; text?: string | null };
   if (status === 401)
     return new CliError(`${url}: a token is needed, or this one is not accepted: --token or TASKBRIDGE_TOKEN`);
   if (status !== undefined && (status >= 500 || status === 429)) return new Unreachable(`${url}: HTTP ${status}`);
   const body = parseJson(text ?? "");
   const known = (body as Members | undefined)?.["error"];
-  return typeof known === "object" && known !== null
-    ? toRpcError(method, known as Members)
-    : new CliError(`${url}: HTTP ${status}: ${(text ?? "").slice(0, 200)}`);
+  const refused = typeof known === "object" && known !== null ? new Refused(method, known as Members) : undefined;
+  const error = refused ?? new CliError(`${url}: HTTP ${status}: ${(text ?? "").slice(0, 200)}`);
+  // A method that is unknown has this status as well.
+  return status === 404 && refused?.code !== -32601 ? new SessionLost(error.message) : error;
 };
 
 /** Tries again with growing pauses while the server cannot be reached, for up to `patienceMs`. */

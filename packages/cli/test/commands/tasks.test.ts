@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { freePort } from "../free-port.ts";
 import type { Running } from "../run-here.ts";
 import { createWorkbench, documentOf, type Spawned, type Workbench } from "../workbench.ts";
 
@@ -126,15 +125,6 @@ describe("without a server", () => {
 });
 
 describe("a server that is killed", () => {
-  const freePort = async (): Promise<string> => {
-    const probe = createServer().listen(0, "127.0.0.1");
-    await once(probe, "listening");
-    const address = probe.address();
-    probe.close();
-    await once(probe, "close");
-    return String(typeof address === "object" ? address?.port : 0);
-  };
-
   test("the task goes on, the next server knows it, and a caller never noticed but for a pause", async () => {
     const port = await freePort();
     const first = await bench.serve(["--port", port]);
