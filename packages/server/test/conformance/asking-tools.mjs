@@ -14,7 +14,7 @@ const sample = (text, maxTokens) =>
   inputRequired.createMessage({ messages: [{ role: "user", content: { type: "text", text } }], maxTokens });
 
 const askName = () => elicit("What is your name?", "name");
-const nameIn = ({ mcp }) => acceptedContent(mcp.mcpReq.inputResponses, "user_name")?.name;
+const nameIn = ({ inputResponses }) => acceptedContent(inputResponses, "user_name")?.name;
 const tool = (name, description, call) => ({
   name: `test_input_required_result_${name}`,
   description,
@@ -23,8 +23,8 @@ const tool = (name, description, call) => ({
 });
 
 const confirmWithState = async (context) => {
-  const { mcpReq } = context.mcp;
-  if (mcpReq.requestState() !== undefined && acceptedContent(mcpReq.inputResponses, "confirm")) return says("state-ok");
+  const { inputResponses, readState } = context;
+  if (readState() !== undefined && acceptedContent(inputResponses, "confirm")) return says("state-ok");
   return asks({ confirm: elicit("Please confirm", "ok", "boolean") }, await context.mintState({ step: "confirm" }));
 };
 
@@ -32,8 +32,8 @@ const steps = [
   { step1: () => elicit("Step 1: what is your name?", "name") },
   { step2: () => elicit("Step 2: what is your favourite colour?", "color") },
 ];
-const askInSteps = async ({ mcp, mintState }) => {
-  const done = mcp.mcpReq.requestState()?.done ?? -1;
+const askInSteps = async ({ readState, mintState }) => {
+  const done = readState()?.done ?? -1;
   const next = steps[done + 1];
   if (next === undefined) return says("Both steps are done.");
   const [[key, ask]] = Object.entries(next);
@@ -41,7 +41,7 @@ const askInSteps = async ({ mcp, mintState }) => {
 };
 
 const askWhatIsDeclared = ({ mcp }) => {
-  const declared = mcp.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
+  const declared = mcp?.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
   const requests = {
     ...(declared.elicitation ? { user_name: askName() } : {}),
     ...(declared.sampling ? { greeting: sample("Greet me.", 50) } : {}),
@@ -55,13 +55,13 @@ export const askingTools = [
     const name = nameIn(context);
     return typeof name === "string" ? says(`Hello, ${name}!`) : asks({ user_name: askName() });
   }),
-  tool("sampling", "Asks the client's model.", ({ mcp }) =>
-    mcp.mcpReq.inputResponses?.capital_question
+  tool("sampling", "Asks the client's model.", ({ inputResponses }) =>
+    inputResponses?.capital_question
       ? says("Answered.")
       : asks({ capital_question: sample("What is the capital of France?", 100) }),
   ),
-  tool("list_roots", "Asks for the client's roots.", ({ mcp }) =>
-    mcp.mcpReq.inputResponses?.client_roots ? says("Answered.") : asks({ client_roots: inputRequired.listRoots() }),
+  tool("list_roots", "Asks for the client's roots.", ({ inputResponses }) =>
+    inputResponses?.client_roots ? says("Answered.") : asks({ client_roots: inputRequired.listRoots() }),
   ),
   tool("multiple_inputs", "Asks three things at once.", async (context) =>
     nameIn(context) === undefined

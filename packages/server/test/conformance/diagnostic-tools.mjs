@@ -26,8 +26,8 @@ export const diagnosticTools = (publishToolsChanged) => [
     name: "test_streaming_elicitation",
     description: "Asks within its answer, never on its stream.",
     inputSchema,
-    call: (_input, { mcp }) =>
-      mcp.mcpReq.inputResponses?.name === undefined
+    call: (_input, { inputResponses }) =>
+      inputResponses?.name === undefined
         ? inputRequired({
             inputRequests: {
               name: inputRequired.elicit({
@@ -43,7 +43,7 @@ export const diagnosticTools = (publishToolsChanged) => [
     description: "Logs to a client that has not asked for it.",
     inputSchema,
     call: async (_input, { mcp }) => {
-      await mcp.mcpReq.log("info", "Nobody asked for this.");
+      await mcp?.mcpReq.log("info", "Nobody asked for this.");
       return says("Logged.");
     },
   },

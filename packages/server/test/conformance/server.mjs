@@ -9,6 +9,7 @@ import { sqliteStore } from "@taskbridge/store-sqlite";
 import { askingTools } from "./asking-tools.mjs";
 import { contentTools } from "./content-tools.mjs";
 import { diagnosticTools } from "./diagnostic-tools.mjs";
+import { elicitingTools } from "./eliciting-tools.mjs";
 import { pipelineTools } from "./pipeline-tools.mjs";
 
 const stopJobMs = 10_000;
@@ -19,7 +20,7 @@ const server = await createTaskServer({
   store: await sqliteStore({ path: join(folder, "tasks.db") }),
   adapters: { local: processAdapter({ directory: join(folder, "jobs"), baseDirectory: folder }) },
   tools: pipelineTools,
-  plainTools: [...contentTools, ...diagnosticTools(() => server.toolsChanged()), ...askingTools],
+  plainTools: [...contentTools, ...diagnosticTools(() => server.toolsChanged()), ...askingTools, ...elicitingTools],
   // Some scenarios leave jobs running.
   limits: { maxConcurrentTasksPerOwner: 1_000 },
 });
