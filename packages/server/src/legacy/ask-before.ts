@@ -11,6 +11,7 @@ import { fromElicitResult, toElicitation } from "@taskbridge/protocol/rev-2025-1
 import type { Prepared } from "../mcp/prepared.ts";
 import { questionCheck } from "../mcp/question-check.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import { askOnCall } from "./ask-on-call.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
 
 /** A tool that has asked this often will not come to an end. */
@@ -44,11 +45,11 @@ const refuse = (message: string): Prepared => ({ answer: { ...toErrorResult(mess
 
 /** The answer, or why the client cannot be asked. */
 const askOne = async (
-  { session, id, signal }: LegacyRequest,
+  request: LegacyRequest,
   name: string,
   question: PrepareQuestion,
 ): Promise<GivenAnswer | string> => {
-  const capabilities = session.capabilities();
+  const capabilities = request.session.capabilities();
   let message = question.message;
   for (let attempt = 1; ; attempt++) {
     const asked = { ...question, key: name, message };
@@ -56,10 +57,10 @@ const askOne = async (
     const elicitation = toElicitation(asked, "", capabilities);
     if (typeof elicitation === "string") return elicitation;
     const { _meta, ...params } = elicitation.params;
-    const over = AbortSignal.any([signal, session.channelOf(id).closed]);
-    const reply = await session.link.request(elicitation.method, params, { on: id, signal: over });
+    const outcome = await askOnCall(request, elicitation.method, params);
+    if ("refused" in outcome) return `asks "${question.message}", and the client does not: ${outcome.refused}`;
     try {
-      const given = fromElicitResult(reply, asked, capabilities) ?? { action: "accept" as const };
+      const given = fromElicitResult(outcome.reply, asked, capabilities) ?? { action: "accept" as const };
       requireFitting(name, question, given);
       return given;
     } catch (error) {

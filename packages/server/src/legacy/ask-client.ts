@@ -13,6 +13,7 @@ import {
 } from "@taskbridge/protocol/rev-2025-11-25";
 import type { Channel } from "./channel.ts";
 import type { ClientLink } from "./client-link.ts";
+import { isRpcError } from "./is-rpc-error.ts";
 import type { QuestionWatch } from "./question-watch.ts";
 
 /** A question in the form in which a client can be asked it. */
@@ -106,9 +107,6 @@ const unlessLost = async (
     return new Promise(() => {});
   }
 };
-
-const isRpcError = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "code" in error && Number.isInteger(error.code);
 
 /** A client that has declared tasks may still answer at once. */
 const toCreated = (reply: unknown): ReturnType<typeof readCreatedTask> | undefined => {

@@ -1,0 +1,22 @@
+import { ProtocolError } from "@modelcontextprotocol/server";
+import { isRpcError } from "./is-rpc-error.ts";
+import type { LegacyRequest } from "./legacy-request.ts";
+
+/**
+ * Asks the client something on the stream of its own call. `refused`: its error, in one line. Rejects when the call is
+ * taken back or its stream has closed, which takes the question back as well.
+ */
+export const askOnCall = async (
+  { session, id, signal }: LegacyRequest,
+  method: string,
+  params: object,
+): Promise<{ readonly reply: unknown } | { readonly refused: string }> => {
+  const over = AbortSignal.any([signal, session.channelOf(id).closed]);
+  try {
+    return { reply: await session.link.request(method, params, { on: id, signal: over }) };
+  } catch (error) {
+    if (over.aborted) throw new ProtocolError(-32_603, "The call was given up");
+    if (!isRpcError(error)) throw error;
+    return { refused: error.message };
+  }
+};
