@@ -1,6 +1,7 @@
 import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
 import { serverTasksCapability } from "@taskbridge/protocol/rev-2025-11-25";
 import type { OwnerPolicy } from "../caller.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
 import { contextOf } from "../task-server-internals.ts";
 import type { TaskServer } from "../task-server-options.ts";
 import { wrapResources } from "./attached-resources.ts";
@@ -38,17 +39,14 @@ export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: 
   const { serve } = contextOf(tasks, "attachTasks");
   const parts = toSdkParts(host);
   if (attached.has(parts.server)) throw refuse("tasks are attached to this server already");
-  requireOwnNames(
-    parts,
-    [...serve.catalog.listed].map(({ name }) => name),
-  );
+  requireOwnNames(serve, parts);
   const policy = options.owners;
   declare(parts, serve.wires, policy);
   settleHandlers(parts);
   const session = attachSession(serve, parts.server);
   const attachment: Attachment = { serve, parts, session, policy };
-  hearHandshake(attachment);
   const wrapped = new Map<string, SdkHandler>([
+    ...hearHandshake(attachment),
     ...wrapTools(attachment),
     ...wrapTasks(attachment),
     ...wrapResources(attachment),
@@ -58,8 +56,8 @@ export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: 
   attached.add(parts.server);
 };
 
-const requireOwnNames = ({ mcp }: SdkParts, names: readonly string[]): void => {
-  const taken = names.find((name) => mcp?._registeredTools !== undefined && Object.hasOwn(mcp._registeredTools, name));
+const requireOwnNames = ({ catalog }: ServeContext, { mcp }: SdkParts): void => {
+  const taken = Object.keys(mcp?._registeredTools ?? {}).find((name) => catalog.find(name) !== undefined);
   if (taken !== undefined) throw refuse(`"${taken}" is the name of a tool on both sides: rename one of them`);
 };
 
@@ -79,25 +77,29 @@ const declare = ({ server, sdk }: SdkParts, wires: ReadonlySet<string>, policy: 
 };
 
 /** Who the client is, is said once, and neither SDK hands it on. */
-const hearHandshake = ({ parts: { server }, session }: Attachment): void => {
+const hearHandshake = ({ parts: { server }, session }: Attachment): ReadonlyMap<string, SdkHandler> => {
   const theirs = server._requestHandlers.get("initialize");
-  if (theirs === undefined) return;
-  server._requestHandlers.set("initialize", async (request, extra) => {
+  if (theirs === undefined) return new Map();
+  const initialize: SdkHandler = async (request, extra) => {
     const result = await theirs(request, extra);
     const revision = typeof result.protocolVersion === "string" ? result.protocolVersion : undefined;
     session.current().introduce(request.params?.capabilities, revision);
     return result;
-  });
+  };
+  return new Map([["initialize", initialize]]);
 };
 
 /** Handlers that were replaced after us would leave tasks out without a word. */
-const attendConnect = ({ parts: { server }, session }: Attachment, wrapped: ReadonlyMap<string, SdkHandler>): void => {
+const attendConnect = (attachment: Attachment, wrapped: ReadonlyMap<string, SdkHandler>): void => {
+  const { serve, parts, session } = attachment;
+  const { server } = parts;
   const connect = server.connect.bind(server);
   server.connect = async (transport) => {
     const replaced = [...wrapped].find(([method, handler]) => server._requestHandlers.get(method) !== handler);
     if (replaced !== undefined) {
       throw refuse(`the handler of ${replaced[0]} was replaced after attaching: attach last, just before connect()`);
     }
+    requireOwnNames(serve, parts);
     session.connect(transport);
     await connect(transport);
   };

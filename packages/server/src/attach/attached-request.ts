@@ -19,6 +19,7 @@ export interface AttachedRequest extends Connection {
 interface ExtraV1 {
   readonly signal: AbortSignal;
   readonly requestId: RequestId;
+  readonly sessionId?: string;
   readonly authInfo?: AuthInfo;
   readonly requestInfo?: { readonly headers: Readonly<Record<string, string | string[] | undefined>> };
 }
@@ -38,26 +39,29 @@ export const readRequest = (
     readOwner(authInfo, policy ?? (isHttp ? "none" : "local"));
   if (sdk === 2) {
     const context = extra as ServerContext;
-    const { mcpReq, http } = context;
+    const { mcpReq, http, sessionId } = context;
+    const isHttp = http !== undefined || sessionId !== undefined;
     const negotiated = server.getNegotiatedProtocolVersion?.();
     return {
       id: mcpReq.id,
       signal: mcpReq.signal,
       era: negotiated !== undefined && negotiated >= modernVersion ? "modern" : "legacy",
-      transport: http === undefined ? "stdio" : "http",
-      owner: ownerOf(http?.authInfo, http !== undefined),
+      transport: isHttp ? "http" : "stdio",
+      owner: ownerOf(http?.authInfo, isHttp),
       revisionHeader: http?.req?.headers.get(revisionHeader) ?? undefined,
       context,
     };
   }
-  const { requestId, signal, authInfo, requestInfo } = extra as ExtraV1;
+  const { requestId, signal, authInfo, requestInfo, sessionId } = extra as ExtraV1;
+  // Earlier versions of the SDK tell nothing of a request but its session, which a pipe does not have.
+  const isHttp = requestInfo !== undefined || sessionId !== undefined;
   const header = requestInfo?.headers[revisionHeader];
   return {
     id: requestId,
     signal,
     era: "legacy",
-    transport: requestInfo === undefined ? "stdio" : "http",
-    owner: ownerOf(authInfo, requestInfo !== undefined),
+    transport: isHttp ? "http" : "stdio",
+    owner: ownerOf(authInfo, isHttp),
     revisionHeader: typeof header === "string" ? header : undefined,
     context: undefined,
   };

@@ -2,7 +2,7 @@ import { ProtocolError } from "@modelcontextprotocol/server";
 import { parseResultUri } from "@taskbridge/protocol";
 import { listResources, listResourceTemplates, readResult } from "../mcp/result-resource.ts";
 import { trackCall } from "../mcp/track-call.ts";
-import { type Attachment, readAttached } from "./attachment.ts";
+import { type Attachment, readAttached, requireRunning } from "./attachment.ts";
 import type { SdkHandler } from "./sdk-server.ts";
 
 /** Results of tasks beside the host's resources: what is too large for an answer is read there. */
@@ -20,6 +20,7 @@ export const wrapResources = (attachment: Attachment): ReadonlyMap<string, SdkHa
   const read: SdkHandler = async (request, extra) => {
     const uri = request.params?.uri;
     if (typeof uri === "string" && isOurs(uri)) {
+      requireRunning(serve);
       return trackCall(serve, readResult(serve, readAttached(attachment, extra), uri));
     }
     if (theirRead !== undefined) return theirRead(request, extra);

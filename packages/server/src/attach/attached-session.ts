@@ -58,6 +58,12 @@ interface TransportStreams {
   close(): void;
 }
 
+interface WatchedStream {
+  readonly channel: Channel;
+  /** Stops looking. */
+  cancel: () => void;
+}
+
 /** A transport without such maps is one pipe, which is open as long as it is connected. */
 const watchStreams = (transport: SdkTransport | undefined, closed: AbortSignal, clock: Clock): TransportStreams => {
   const outer = transport as (StreamMaps & { readonly _webStandardTransport?: StreamMaps }) | undefined;
@@ -69,30 +75,35 @@ const watchStreams = (transport: SdkTransport | undefined, closed: AbortSignal, 
     isPipe || (streams instanceof Map && streams.has(maps?._standaloneSseStreamId ?? "_GET_stream"));
   const isOpen = (id: RequestId): boolean =>
     !(streams instanceof Map && requests instanceof Map) || streams.has(requests.get(id));
-  const watched = new Map<RequestId, () => void>();
-  const watch = (id: RequestId, gone: AbortController): void => {
-    const cancel = clock.schedule(lookMs, () => {
-      if (isOpen(id) && !closed.aborted) return watch(id, gone);
-      watched.delete(id);
-      gone.abort(new Error("the stream is closed"));
-    });
-    watched.set(id, cancel);
+  const watched = new Map<RequestId, WatchedStream>();
+  const watch = (id: RequestId): Channel => {
+    const gone = new AbortController();
+    const look = (): void => {
+      stream.cancel = clock.schedule(lookMs, () => {
+        if (isOpen(id) && !closed.aborted) return look();
+        watched.delete(id);
+        gone.abort(new Error("the stream is closed"));
+      });
+    };
+    const channel = { on: id, closed: AbortSignal.any([closed, gone.signal]), isReady: () => isOpen(id) };
+    const stream: WatchedStream = { channel, cancel: () => {} };
+    look();
+    watched.set(id, stream);
+    return channel;
   };
   const ownChannel: Channel = { on: undefined, closed, isReady: isOwnOpen };
   return {
     own: () => (isOwnOpen() ? ownChannel : undefined),
     channelOf: (id) => {
       if (isPipe) return { on: id, closed, isReady: () => true };
-      const gone = new AbortController();
-      watch(id, gone);
-      return { on: id, closed: AbortSignal.any([closed, gone.signal]), isReady: () => isOpen(id) };
+      return watched.get(id)?.channel ?? watch(id);
     },
     settle: (id) => {
-      watched.get(id)?.();
+      watched.get(id)?.cancel();
       watched.delete(id);
     },
     close: () => {
-      for (const cancel of watched.values()) cancel();
+      for (const { cancel } of watched.values()) cancel();
       watched.clear();
     },
   };

@@ -1,7 +1,8 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { serveLegacy, servesTasks } from "../legacy/serve-legacy.ts";
 import { modernTaskMethods, serveModernTask } from "../mcp/serve-modern.ts";
-import { type Attachment, readAttached, toLegacyRequest } from "./attachment.ts";
+import { type Attachment, readAttached, requireRunning, stoppedError, toLegacyRequest } from "./attachment.ts";
+import { orStopped } from "./or-stopped.ts";
 import type { SdkHandler, SdkRequest } from "./sdk-server.ts";
 
 const methods = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"] as const;
@@ -18,7 +19,9 @@ export const wrapTasks = (attachment: Attachment): ReadonlyMap<string, SdkHandle
       const ours = serveOurs(attachment, method);
       server._customSchemaRequestMethods?.add(method);
       if (theirs === undefined) return [method, ours];
-      return [method, method === "tasks/list" ? listBoth(theirs, ours) : oursFirst(theirs, ours)];
+      const both = method === "tasks/list" ? listBoth(attachment, theirs, ours) : oursFirst(theirs, ours);
+      const afterStop = theirsAfterStop(theirs);
+      return [method, (request, extra) => (attachment.serve.stopping.aborted ? afterStop : both)(request, extra)];
     }),
   );
 };
@@ -27,12 +30,14 @@ const serveOurs =
   (attachment: Attachment, method: (typeof methods)[number]): SdkHandler =>
   async (request, extra) => {
     const { serve, session } = attachment;
+    requireRunning(serve);
     const attached = readAttached(attachment, extra);
     if (attached.era === "legacy" || attached.context === undefined) {
       const legacy = toLegacyRequest(attachment, request, attached);
       if (!servesTasks(serve, legacy.session)) throw methodNotFound();
       try {
-        return await serveLegacy(serve, legacy);
+        const answer = serveLegacy(serve, legacy);
+        return await (method === "tasks/result" ? orStopped(serve.stopping, answer) : answer);
       } finally {
         session.settle(attached.id);
       }
@@ -54,9 +59,21 @@ const oursFirst =
     }
   };
 
-/** The host's pages first, then ours. */
+/** A task server that was stopped takes nothing from the host, but an ID unknown there may be of a task that goes on. */
+const theirsAfterStop =
+  (theirs: SdkHandler): SdkHandler =>
+  async (request, extra) => {
+    try {
+      return await theirs(request, extra);
+    } catch (error) {
+      if (error instanceof Error && /not found/i.test(error.message)) throw stoppedError();
+      throw error;
+    }
+  };
+
+/** The host's pages first, then ours, for those who have any that could be listed. */
 const listBoth =
-  (theirs: SdkHandler, ours: SdkHandler): SdkHandler =>
+  (attachment: Attachment, theirs: SdkHandler, ours: SdkHandler): SdkHandler =>
   async (request, extra) => {
     const cursor = request.params?.cursor;
     if (typeof cursor === "string" && cursor.startsWith(cursorMark)) {
@@ -65,8 +82,15 @@ const listBoth =
       return typeof page.nextCursor === "string" ? { ...page, nextCursor: cursorMark + page.nextCursor } : page;
     }
     const page = await theirs(request, extra);
-    return page.nextCursor === undefined ? { ...page, nextCursor: cursorMark } : page;
+    if (page.nextCursor !== undefined || !canList(attachment, request, extra)) return page;
+    return { ...page, nextCursor: cursorMark };
   };
+
+const canList = (attachment: Attachment, request: SdkRequest, extra: unknown): boolean => {
+  const attached = readAttached(attachment, extra);
+  if (attached.era === "modern" || attached.owner === null) return false;
+  return servesTasks(attachment.serve, toLegacyRequest(attachment, request, attached).session);
+};
 
 const withCursor = (request: SdkRequest, cursor: string | undefined): SdkRequest => {
   const { cursor: _cursor, ...params } = request.params ?? {};

@@ -1,10 +1,11 @@
-import { MissingRequiredClientCapabilityError, ProtocolError, type Result } from "@modelcontextprotocol/server";
+import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import { serveLegacy, servesTasks } from "../legacy/serve-legacy.ts";
-import { toCaller } from "../mcp/modern-request.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
 import { callModernTool } from "../mcp/serve-modern.ts";
 import type { AttachedRequest } from "./attached-request.ts";
-import { type Attachment, readAttached, toLegacyRequest } from "./attachment.ts";
-import type { SdkHandler, SdkRequest } from "./sdk-server.ts";
+import { type Attachment, readAttached, requireRunning, toLegacyRequest } from "./attachment.ts";
+import { requireAskable } from "./require-askable.ts";
+import type { SdkHandler, SdkRequest, SdkServer } from "./sdk-server.ts";
 
 /** The host's tools with ours behind them. What is not ours goes to the host as it came. */
 export const wrapTools = (attachment: Attachment): ReadonlyMap<string, SdkHandler> => {
@@ -21,9 +22,11 @@ export const wrapTools = (attachment: Attachment): ReadonlyMap<string, SdkHandle
     const withSupport =
       attached.era === "legacy" && servesTasks(serve, toLegacyRequest(attachment, request, attached).session);
     const ours = withSupport ? serve.catalog.listedWithSupport : serve.catalog.listed;
-    const theirs = (listed.tools as readonly { readonly name: string }[]).filter(
-      ({ name }) => serve.catalog.find(name) === undefined,
-    );
+    const theirs = (listed.tools as readonly { readonly name: string }[]).filter(({ name }) => {
+      if (serve.catalog.find(name) === undefined) return true;
+      warnOfClash(serve, server, name);
+      return false;
+    });
     return { ...listed, tools: [...theirs, ...ours] };
   };
   const call: SdkHandler = async (request, extra) => {
@@ -46,6 +49,7 @@ export const wrapTools = (attachment: Attachment): ReadonlyMap<string, SdkHandle
 
 const callOurs = async (attachment: Attachment, request: SdkRequest, attached: AttachedRequest): Promise<Result> => {
   const { serve, session } = attachment;
+  requireRunning(serve);
   if (attached.era === "legacy" || attached.context === undefined) {
     try {
       return await serveLegacy(serve, toLegacyRequest(attachment, request, attached));
@@ -56,15 +60,18 @@ const callOurs = async (attachment: Attachment, request: SdkRequest, attached: A
   const found = serve.catalog.find(String(request.params?.name));
   if (found === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${String(request.params?.name)}`);
   const result = await callModernTool(serve, attached, found, request.params?.arguments, attached.context);
-  requireAskable(result, attached);
+  requireAskable(result, attached.context);
   return result;
 };
 
-/** The SDK would see to this, had it called our handler itself. */
-const requireAskable = (result: Result & { readonly inputRequests?: unknown }, attached: AttachedRequest): void => {
-  if (result.resultType !== "input_required" || attached.context === undefined) return;
-  if (toCaller(attached, attached.context).capabilities.form) return;
-  throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { elicitation: {} } });
+const clashes = new WeakMap<SdkServer, Set<string>>();
+
+/** A tool that a host registers while it is connected, under the name of one of ours, can no longer be refused. */
+const warnOfClash = ({ log }: ServeContext, server: SdkServer, tool: string): void => {
+  const told = clashes.get(server) ?? new Set();
+  if (told.has(tool)) return;
+  clashes.set(server, told.add(tool));
+  log.warn({ tool }, "a tool of the host has the name of a pipeline and is hidden by it: rename one of them");
 };
 
 /**

@@ -1,3 +1,4 @@
+import { ProtocolError } from "@modelcontextprotocol/server";
 import type { OwnerPolicy } from "../caller.ts";
 import type { LegacyRequest } from "../legacy/legacy-request.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
@@ -15,6 +16,14 @@ export interface Attachment {
 
 export const readAttached = ({ parts, policy }: Attachment, extra: unknown): AttachedRequest =>
   readRequest(parts, extra, policy);
+
+/** The host's server goes on without the task server, which has nothing to answer with any more. */
+export const requireRunning = ({ stopping }: ServeContext): void => {
+  if (stopping.aborted) throw stoppedError();
+};
+
+export const stoppedError = (): ProtocolError =>
+  new ProtocolError(-32_603, "The task server was stopped. Tasks go on: ask again once it runs");
 
 /** Revisions before the header was introduced have none. */
 const revisionWithoutHeader = "2025-03-26";

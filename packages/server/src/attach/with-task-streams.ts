@@ -25,20 +25,28 @@ export const withTaskStreams: WithTaskStreams = ((
   options: AttachOptions = {},
 ): StreamableHandler | Transport => {
   const context = contextOf(tasks, "withTaskStreams");
-  if ("fetch" in target) {
+  if (isHandler(target)) {
     const listen = createHttpListen(context, target.fetch);
     const ownerOf = (authInfo: AuthInfo | undefined) => readOwner(authInfo, options.owners ?? "none");
-    context.serve.stopping.addEventListener("abort", () => listen.endAll(), { once: true });
     return {
       ...target,
       fetch: (request: Request, fetchOptions?: McpHandlerRequestOptions) =>
         listen.fetch(request, ownerOf(fetchOptions?.authInfo), fetchOptions),
     };
   }
-  if (typeof target.start === "function" && typeof target.send === "function") {
+  if (isTransport(target)) {
     return withTaskListen(target, context, localOwner, () => {});
   }
   throw new BridgeError("misconfigured", "withTaskStreams: a handler of createMcpHandler() or a transport is needed", {
     data: { path: "target" },
   });
 }) as WithTaskStreams;
+
+const isHandler = (target: unknown): target is StreamableHandler => hasMethods(target, ["fetch"]);
+
+const isTransport = (target: unknown): target is Transport => hasMethods(target, ["start", "send", "close"]);
+
+const hasMethods = (target: unknown, names: readonly string[]): boolean =>
+  typeof target === "object" &&
+  target !== null &&
+  names.every((name) => typeof (target as Readonly<Record<string, unknown>>)[name] === "function");

@@ -76,18 +76,20 @@ const listenTo = async (
     gate,
     closed: () => {
       forgetExpiry();
+      stopping.removeEventListener("abort", stop);
       signal.removeEventListener("abort", abort);
       streams.delete(stream);
     },
   });
   const abort = (): void => stream.end(false);
-  const { clock } = context.serve;
-  const forgetExpiry =
-    expiresAt === undefined ? () => {} : clock.schedule(expiresAt * 1000 - clock.now(), () => stream.end(true));
+  const stop = (): void => stream.end(true);
+  const { clock, stopping } = context.serve;
+  const forgetExpiry = expiresAt === undefined ? () => {} : clock.schedule(expiresAt * 1000 - clock.now(), stop);
   streams.add(stream);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  if (context.serve.stopping.aborted) stream.end(true);
+  stopping.addEventListener("abort", stop, { once: true });
+  if (stopping.aborted) stop();
   return new Response(stream.body, { status: 200, headers: answer.headers });
 };
 

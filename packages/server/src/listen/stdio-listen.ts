@@ -21,6 +21,7 @@ interface Subscription {
   /** True when the SDK honours nothing of its own, so that it is ours to end. */
   isOurs: boolean;
   isClosed: boolean;
+  forgetStop?: () => void;
 }
 
 /**
@@ -42,6 +43,7 @@ export const withTaskListen = (
     if (subscription === undefined) return;
     subscriptions.delete(id);
     subscription.isClosed = true;
+    subscription.forgetStop?.();
     subscription.feed?.stop();
     subscription.gate.open();
   };
@@ -77,10 +79,22 @@ export const withTaskListen = (
     subscription.feed = opened.feed;
     if (subscription.isClosed) return opened.feed.stop();
     await write(withTaskIds(message, opened.feed.taskIds));
+    endAtStop(id, subscription);
     pump(id, subscription, opened.feed).catch((error: unknown) => {
       close(id);
       report(error);
     });
+  };
+  /** In somebody else's server the connection outlives ours, and what the SDK honours beside tasks goes on. */
+  const endAtStop = (id: string | number, subscription: Subscription): void => {
+    const { stopping } = context.serve;
+    const onStop = (): void => {
+      if (subscription.isOurs) endOurs(id).catch(report);
+      else close(id);
+    };
+    subscription.forgetStop = () => stopping.removeEventListener("abort", onStop);
+    stopping.addEventListener("abort", onStop, { once: true });
+    if (stopping.aborted) onStop();
   };
 
   const receive = (message: WireMessage): void => {
