@@ -4,6 +4,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   type JSONRPCMessage,
   LATEST_PROTOCOL_VERSION,
+  type ServerCapabilities,
   type ServerNotification,
   type ServerRequest,
   type ServerResult,
@@ -44,13 +45,12 @@ const jsonSchemaValidator = new AjvJsonSchemaValidator();
  */
 export const createLegacyServer = (serve: ServeContext, options: LegacyServerOptions): LegacyServer => {
   const closed = new AbortController();
-  const tasks = serve.wires.has("2025-11-25");
+  const capabilities: ServerCapabilities = {
+    tools: { listChanged: true },
+    resources: { listChanged: false, subscribe: false },
+  };
   const server = new AttendedServer(serve.identity, {
-    capabilities: {
-      tools: { listChanged: true },
-      resources: { listChanged: false, subscribe: false },
-      ...(tasks ? { tasks: { ...serverTasksCapability(options.owner !== null) } } : {}),
-    },
+    capabilities,
     jsonSchemaValidator,
     ...(serve.instructions === undefined ? {} : { instructions: serve.instructions }),
   });
@@ -61,7 +61,12 @@ export const createLegacyServer = (serve: ServeContext, options: LegacyServerOpt
   });
   server.attend = (transport) => {
     transport.onclose = () => closed.abort(new Error("the session has ended"));
-    transport.onmessage = (message) => readAhead(message, serve, session);
+    transport.onmessage = (message) => {
+      readAhead(message, serve, session);
+      // The SDK answers `initialize` with this very object, and which revision it is for is only known now.
+      if (servesTasks(serve, session)) capabilities.tasks = { ...serverTasksCapability(options.owner !== null) };
+      else delete capabilities.tasks;
+    };
     if (options.transport === "stdio") {
       session.channels.openOwn({ on: undefined, closed: closed.signal, isReady: () => true });
     }

@@ -1,3 +1,4 @@
+import { inputRequired } from "@modelcontextprotocol/server";
 import type { Prepare } from "@taskbridge/core";
 import type { Message } from "../rpc-client.ts";
 import { eventually } from "../serve.ts";
@@ -64,6 +65,8 @@ const onOwnStream: Scenario<Client20251125> = {
   },
 };
 
+const form = { properties: { name: { type: "string" as const } }, required: ["name"] };
+
 /** Asks for a name before anything starts. */
 const prepare: Prepare = (input, { who }) => {
   const schema = { type: "object", properties: { name: { type: "string", minLength: 1 } }, required: ["name"] };
@@ -88,6 +91,31 @@ const before: Scenario<Client20251125> = {
     }
     const mute = await client.connect({ capabilities: {} });
     for (const more of [{ task: {} }, {}]) await mute.request("tools/call", { name: "job", arguments: {}, ...more });
+  },
+};
+
+const ordinary: Scenario<Client20251125> = {
+  name: "question-of-an-ordinary-tool",
+  options: {
+    plainTools: [
+      {
+        name: "rename",
+        inputSchema: { type: "object" },
+        call: async (_input, { inputResponses, readState, mintState }) => {
+          if (inputResponses !== undefined) {
+            return { content: [{ type: "text", text: JSON.stringify([inputResponses, readState()]) }] };
+          }
+          const to = inputRequired.elicit({ message: "To what?", requestedSchema: { ...form, type: "object" } });
+          return inputRequired({ inputRequests: { to }, requestState: await mintState({ round: 1 }) });
+        },
+      },
+    ],
+  },
+  play: async ({ client }) => {
+    const session = await client.connect();
+    const stream = await session.open("tools/call", { name: "rename" });
+    await answerNext(session, stream, accept({ name: "b.txt" }));
+    await stream.rest();
   },
 };
 
@@ -176,6 +204,7 @@ export const questions20251125: readonly Scenario<Client20251125>[] = [
   onResult,
   onOwnStream,
   before,
+  ordinary,
   withheld,
   asTask,
   toModel,
