@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
 import { type OwnerPolicy, readOwner } from "./caller.ts";
@@ -28,7 +29,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const waitMs = parseWaitMs(options.waitMs);
   const log = options.log ?? silentLog;
   const engine = createEngine(options, limits.engine);
-  const stopping = new AbortController();
+  const stopping = createStop();
   const serve: ServeContext = {
     engine,
     catalog: createToolCatalog(engine.tools.values(), options.plainTools ?? []),
@@ -69,7 +70,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       const address = toAddress(listen);
       const policy = choosePolicy(options, address.host, listen.unsafePublic === true);
       // A listener can be stopped alone, and its connections then close by our doing as well.
-      const stop = new AbortController();
+      const stop = createStop();
       const face = openFace(policy, stop.signal);
       const listener = await listenHttp(face, address, { maxBodyBytes: limits.wire.maxBodyBytes, log }).catch(
         (error: unknown) => {
@@ -110,6 +111,13 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     },
   };
   return rememberContext(server, context);
+};
+
+/** Every call under way listens. */
+const createStop = (): AbortController => {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  return stop;
 };
 
 const createEngine = (

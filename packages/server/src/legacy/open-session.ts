@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { readCapabilities, type SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import type { Channel } from "./channel.ts";
@@ -24,6 +25,8 @@ export interface OpenedSession extends LegacySession {
 
 export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSession => {
   const { link, closed } = parts;
+  // Every question and every stream listens.
+  setMaxListeners(0, closed);
   let declared: SessionCapabilities = readCapabilities(undefined);
   let revision: string | undefined;
   const channels = createSessionChannels(parts.own);

@@ -38,7 +38,7 @@ export const callAsTask = async (
     if ("answer" in prepared) throw notStarted(prepared.answer);
     const view = await createTask(starting, { ...task, input: prepared.input });
     await stopIfGone(starting, view);
-    request.session.watch.remember(view, request.owner, call.progressToken);
+    request.session.watch.begin(view, request.owner, call.progressToken);
     return { ...toCreateResult(view, tool.task.immediateResponse) };
   } finally {
     lifetime.settle();

@@ -3,6 +3,7 @@ import {
   relatedTask,
   type SessionCapabilities,
   type Task,
+  toCreateResult,
   toStatusNotification,
   toTask,
 } from "@taskbridge/protocol/rev-2025-11-25";
@@ -17,8 +18,10 @@ import type { SessionChannels } from "./session-channels.ts";
 
 /** Tells one client about the tasks it has to do with, on whatever stream it has open, until they end. */
 export interface TaskWatch {
-  /** The client has just been shown this state. `progressToken`: of the call that became the task. */
-  remember(view: TaskView, owner: Owner, progressToken?: string | number): void;
+  /** A call is just being answered with this task: nothing is told before that. `progressToken`: of the call. */
+  begin(view: TaskView, owner: Owner, progressToken: string | number | undefined): void;
+  /** The client has just been shown this state. */
+  remember(view: TaskView, owner: Owner): void;
   /** Something has heard of this state: the client is told what it has not seen. */
   hear(view: TaskView, owner: Owner): void;
 }
@@ -158,21 +161,32 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     stopAttending();
     for (const taskId of [...watched.keys()]) drop(taskId);
   });
+  const keep = (taskId: string, entry: Watched): void => {
+    watched.delete(taskId);
+    watched.set(taskId, entry);
+    const [oldest] = watched.keys();
+    if (watched.size > mostWatched && oldest !== undefined) drop(oldest);
+    if (channels.own() !== undefined) void follow(taskId, entry);
+  };
   return {
-    remember: (view, owner, progressToken) => {
+    begin: (view, owner, progressToken) => {
       const { taskId } = view.record;
-      const known = watched.get(taskId);
+      // The answer goes out in the promises that settle before this: where there is but one stream, nothing may pass it.
+      setImmediate(() => {
+        if (closed.aborted) return;
+        const entry = watched.get(taskId) ?? newEntry(owner, toCreateResult(view).task);
+        entry.token ??= progressToken;
+        keep(taskId, entry);
+      });
+    },
+    remember: (view, owner) => {
+      const { taskId } = view.record;
       if (hasEnded(view) || closed.aborted) return drop(taskId);
       const task = show(view);
-      const entry = known ?? newEntry(owner);
+      const entry = watched.get(taskId) ?? newEntry(owner, task);
       entry.shown = toShown(task);
       entry.status = task.status;
-      entry.token ??= progressToken;
-      watched.delete(taskId);
-      watched.set(taskId, entry);
-      const [oldest] = watched.keys();
-      if (watched.size > mostWatched && oldest !== undefined) drop(oldest);
-      if (channels.own() !== undefined) void follow(taskId, entry);
+      keep(taskId, entry);
     },
     hear,
   };
@@ -181,12 +195,12 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
 /** Intervals change by themselves, which is no news. */
 const toShown = ({ status, statusMessage, ttl }: Task): string => JSON.stringify([status, statusMessage, ttl]);
 
-const newEntry = (owner: Owner): Watched => ({
+const newEntry = (owner: Owner, task: Task): Watched => ({
   owner,
   token: undefined,
   progress: 0,
-  shown: "",
-  status: "working",
+  shown: toShown(task),
+  status: task.status,
   toldAt: 0,
   latest: undefined,
   unfollow: undefined,
