@@ -26,16 +26,20 @@ export const modernWire = (url: string): RawWire => {
   return {
     name: "2026-07-28",
     request: async (method, params) => {
-      const name = String(params["name"] ?? params["taskId"]);
-      const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name };
+      const name = params["name"] ?? params["taskId"];
+      const headers = {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": method,
+        ...(typeof name === "string" ? { "mcp-name": name } : {}),
+      };
       return readAnswer(await post(url, { id: ++requests, method, params: { ...params, _meta } }, headers));
     },
   };
 };
 
 /** A session of 2025-11-25 whose client can be asked, but keeps no stream open on which that could happen. */
-export const legacyWire = async (url: string): Promise<RawWire> => {
-  const params = { protocolVersion: "2025-11-25", capabilities, clientInfo };
+export const legacyWire = async (url: string, declared: object = capabilities): Promise<RawWire> => {
+  const params = { protocolVersion: "2025-11-25", capabilities: declared, clientInfo };
   const opened = await post(url, { id: ++requests, method: "initialize", params });
   await opened.text();
   const headers = {

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { eventually } from "../eventually.ts";
 import { legacyWire } from "../raw-wire.ts";
 import { configText, createWorkbench, documentOf, type Workbench } from "../workbench.ts";
 
@@ -98,16 +99,29 @@ describe("tasks --wire 2025-11-25", () => {
 });
 
 test("what the file says of the wire reaches the server", async () => {
-  const settings = `server: { legacyErrorStatus: completed }\nlimits: { maxSessions: 1, sessionIdleMs: 60000 }\n`;
+  const settings =
+    "server: { legacyErrorStatus: completed, allowModelAnswers: true }\nlimits: { maxSessions: 1, sessionIdleMs: 60000 }\n";
   const file = join(bench.folder, "settings.yaml");
   writeFileSync(file, `${settings}${configText}`);
   const server = await bench.serve(["--port", "0", "--config", file]);
-  expect(await bench.run(["call", "fail", "--url", server.url])).toMatchObject({ code: 1 });
-  const older = await legacyWire(server.url);
-  const { result } = await older.request("tasks/list", {});
-  const [newest] = (result?.["tasks"] ?? []) as object[];
-  expect(newest).toMatchObject({ status: "completed", statusMessage: "exit code 3: the disk is full" });
+  // Only a model can be asked here, which a server that does not allow it never says is wanted.
+  const session = await legacyWire(server.url, { sampling: {} });
+  const statusOf = async (tool: string, status: string): Promise<Record<string, unknown>> => {
+    const { result } = await session.request("tools/call", { name: tool, arguments: {}, task: {} });
+    const { taskId } = (result?.["task"] ?? {}) as { taskId: string };
+    let seen: Record<string, unknown> = {};
+    await eventually(async () => {
+      seen = (await session.request("tasks/get", { taskId })).result ?? {};
+      return seen["status"] === status;
+    });
+    return seen;
+  };
+  const asking = await statusOf("ask", "input_required");
+  expect(await session.request("tasks/cancel", { taskId: asking["taskId"] })).toMatchObject({
+    result: { status: "cancelled" },
+  });
+  expect(await statusOf("fail", "completed")).toMatchObject({ statusMessage: "exit code 3: the disk is full" });
   // A session that nobody uses makes room for the next.
   await legacyWire(server.url);
-  expect(await older.request("tasks/list", {})).toMatchObject({ error: { message: "Session not found" } });
+  expect(await session.request("tasks/list", {})).toMatchObject({ error: { message: "Session not found" } });
 });
