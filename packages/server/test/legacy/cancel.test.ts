@@ -112,6 +112,19 @@ describe("[B-21] tasks/cancel", () => {
     expect(backend.callsOf("cancel")).toHaveLength(1);
   });
 
+  test("holds at once also when another generation has asked for the stop before", async () => {
+    const { session, rpc, backend, taskId } = await setUp(slow);
+    expect((await rpc("tasks/cancel", { taskId })).result).toMatchObject({ resultType: "complete" });
+    expect(await status({ session, taskId })).toBe("working");
+    expect((await session.request("tasks/cancel", { taskId })).result).toMatchObject({ taskId, status: "cancelled" });
+    expect((await rpc("tasks/get", { taskId })).result.status).toBe("cancelled");
+    await eventually(() => backend.of().cancels.length === 1);
+    backend.of().succeed("late");
+    await backend.events.settled();
+    expect(await status({ session, taskId })).toBe("cancelled");
+    expect(backend.callsOf("cancel")).toHaveLength(1);
+  });
+
   test("before the backend has taken the start stops it all the same", async () => {
     const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, task: { ackMs: 0 } }];
     const served = await serve({ tools });

@@ -177,14 +177,16 @@ describe("[B-20] a wait for a result that is given up", () => {
     expect((await session.request("tasks/result", { taskId }, { id: "w1" })).result).toMatchObject({ isError: false });
   });
 
-  test("by a cancellation of the call that made the task, which was answered long ago, does not end", async () => {
-    const { session, backend } = await setUp();
+  test("is only that one: a cancellation of an answered call, or from another session, ends nothing", async () => {
+    const { session, backend, url } = await setUp();
     const { result } = await session.request("tools/call", { name: "job", task: {} }, { id: "made" });
     const { taskId } = result.task as { taskId: string };
     const wait = await session.open("tasks/result", { taskId }, { id: "w1" });
     for (const requestId of ["made", "w2", 77, null]) {
       expect([202, 400]).toContain(await session.send({ method: "notifications/cancelled", params: { requestId } }));
     }
+    const another = await legacyRpc(url);
+    await another.send({ method: "notifications/cancelled", params: { requestId: "w1" } });
     backend.of().succeed(1);
     expect((await wait.find(({ id }) => id === "w1")).result).toMatchObject({ isError: false });
     expect(backend.callsOf("cancel")).toEqual([]);

@@ -81,6 +81,27 @@ describe("[H-7] a session", () => {
     expect(backend.callsOf("cancel")).toEqual([]);
   });
 
+  test("speaks the newest revision that knows sessions when its client asks for one that does not exist", async () => {
+    const { url } = await serve();
+    for (const revision of ["1999-01-01", "2099-01-01", "nonsense"]) {
+      const session = await legacyRpc(url, { revision, headers: { "mcp-protocol-version": "2025-11-25" } });
+      const { initialized } = session;
+      expect(initialized).toMatchObject({ protocolVersion: "2025-11-25", capabilities: { tasks: { cancel: {} } } });
+      await callForTask(session);
+    }
+  });
+
+  test("whose server stops while a call waits gets its answer: how to find the task", async () => {
+    const { url, server, backend } = await serve({ waitMs: 30_000 });
+    const session = await legacyRpc(url);
+    const call = session.request("tools/call", { name: "job", arguments: {} });
+    await eventually(() => backend.starts() === 1);
+    await inTime(server.close());
+    const { result } = await call;
+    expect(result).toMatchObject({ isError: false, structuredContent: { taskId: expect.any(String) } });
+    expect(backend.callsOf("cancel")).toEqual([]);
+  });
+
   test("is not initialized twice", async () => {
     const { url } = await serve();
     const id = await openSession(url);
