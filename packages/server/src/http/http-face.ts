@@ -108,8 +108,8 @@ const readJson = async (request: Request, maxBodyBytes: number): Promise<ReadBod
 };
 
 const parseError = (status: number, code: number, message: string): Response =>
-  Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+  Response.json({ jsonrpc: "2.0", error: { code, message } }, { status });
 
 /** A refusal before JSON-RPC has begun: there is no ID to answer to. */
 export const refuse = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response =>
-  Response.json({ jsonrpc: "2.0", error: { code: -32_600, message }, id: null }, { status, headers });
+  Response.json({ jsonrpc: "2.0", error: { code: -32_600, message } }, { status, headers });
