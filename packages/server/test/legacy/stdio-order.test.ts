@@ -54,7 +54,7 @@ describe("[B-26] on a connection with one stream", () => {
       await send(callWith(`call-${round}`));
       const { result } = await answered(`call-${round}`);
       expect(result).toMatchObject({ task: { status: "working" } });
-      const { taskId } = result?.task as { taskId: string };
+      const { taskId } = (result?.task ?? {}) as { taskId: string };
       const about = (): readonly Message[] => messages.filter((message) => JSON.stringify(message).includes(taskId));
       await eventually(() => about().some(isElicitation));
       expect(about()[0]?.id).toBe(`call-${round}`);
@@ -65,7 +65,7 @@ describe("[B-26] on a connection with one stream", () => {
     const { messages, send, answered, backend } = await connect();
     await send(callWith("call"));
     const { result } = await answered("call");
-    const { taskId } = result?.task as { taskId: string };
+    const { taskId } = (result?.task ?? {}) as { taskId: string };
     await send({ id: "wait", method: "tasks/result", params: { taskId } });
     backend.of().progress({ done: 1, total: 2 });
     await eventually(() => messages.some(({ method }) => method === "notifications/tasks/status"));
