@@ -44,6 +44,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     stateCodec: createStateCodec(options.requestStateKey),
     stopping: stopping.signal,
     calls: new Set(),
+    asking: new Set(),
   };
   const context: ListenContext = {
     serve,

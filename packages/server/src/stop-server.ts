@@ -37,6 +37,7 @@ const stopInOrder = async ({ serve, faces, listeners, connections, options }: Ru
   await Promise.all([...connections].map((connection) => attempt("a connection", connection.close())));
   await Promise.all([...faces].map((face) => attempt("requests under way", face.close())));
   await Promise.all([...listeners].map((listener) => attempt("a listener", listener.close())));
+  await within(answersMs, Promise.allSettled([...serve.asking]));
   await attempt("the engine", serve.engine.close());
   for (const [name, adapter] of Object.entries(options.adapters)) {
     await attempt(`adapters.${name}`, adapter.close?.());

@@ -69,7 +69,8 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
       const asked: AskedOnce = { parts, by, taskId, owner, question };
       const watch = watchQuestion(asked);
       asking.set(id, { asked, since: revision, watch });
-      void ask(id, asked, watch);
+      const work = ask(id, asked, watch).finally(() => serve.asking.delete(work));
+      serve.asking.add(work);
     }
   };
   const ask = async (id: string, asked: AskedOnce, watch: QuestionWatch): Promise<void> => {

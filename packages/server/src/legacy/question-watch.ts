@@ -7,7 +7,7 @@ import type { AskedOnce } from "./question-desk.ts";
 export interface QuestionWatch {
   /** Fires when there is no point in asking on. */
   readonly over: AbortSignal;
-  /** Why it fired: the question is closed or asked by another, or this client's session has ended. */
+  /** Why it fired: the question is closed or asked by another, or its client's session or this server is ending. */
   end(): QuestionEnd | undefined;
   /** The task is in this state: if its question is closed, the client hears so before it hears the end. */
   hear(view: TaskView): void;
@@ -35,13 +35,14 @@ const graceMs = 10_000;
 
 const reasons: Readonly<Record<QuestionEnd, string>> = {
   elsewhere: "the question is no longer open",
-  closed: "the session has ended",
+  closed: "the session has ended, or the server is being stopped",
 };
 
 export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
   const { parts, by, taskId, owner, question } = asked;
-  const { channels, closed } = parts;
-  const { engine, clock, log } = parts.serve;
+  const { channels } = parts;
+  const { engine, clock, log, stopping } = parts.serve;
+  const closed = AbortSignal.any([parts.closed, stopping]);
   const access = toAccess(owner);
   const over = new AbortController();
   const wait = waiter(over.signal);

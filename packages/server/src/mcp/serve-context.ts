@@ -26,6 +26,8 @@ export interface ServeContext {
   readonly stopping: AbortSignal;
   /** Calls under way, so that a stop can wait for their answers. */
   readonly calls: Set<Promise<unknown>>;
+  /** Questions that are being put to clients. A stop gives them up, and waits until others may ask them. */
+  readonly asking: Set<Promise<unknown>>;
 }
 
 /** Where a request came in. */

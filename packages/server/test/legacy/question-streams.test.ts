@@ -1,11 +1,18 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { memoryStore } from "@taskbridge/core/memory";
+import { BridgeError, type TaskStore } from "@taskbridge/core/store";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 import { fakeClock } from "@taskbridge/testkit";
 import { fakeAdapter } from "@taskbridge/testkit/adapter";
+import * as z from "zod";
 import { type LegacyRpc, legacyRpc, type MessageStream } from "../legacy-rpc.ts";
 import { eventually, inTime, serve, stopAll } from "../serve.ts";
 import { callForTask, form, isElicitation, job, questionsOn, relatedTo, reply, sentOn, yes } from "./task-calls.ts";
@@ -187,4 +194,47 @@ describe("[B-15] a client in the middle of a question", () => {
       await rm(folder, { recursive: true });
     }
   });
+
+  test.each(["HTTP", "stdio"])(
+    "over %s gives it back when the server stops, before the store is closed",
+    async (how) => {
+      const inner = memoryStore();
+      let isClosed = false;
+      const store: TaskStore = {
+        ...inner,
+        // As over a network.
+        revise: async (record, expectedRevision, options) => {
+          for (let turns = 0; turns < 50; turns++) await turn();
+          if (isClosed) throw new BridgeError("unavailable", "the store is closed", { operation: "revise" });
+          return inner.revise(record, expectedRevision, options);
+        },
+        close: async () => {
+          isClosed = true;
+        },
+      };
+      const { server, backend, url } = await serve({ tools: [job], store });
+      const client = new Client({ name: "host", version: "1" }, { capabilities: { elicitation: {} } });
+      let asked = 0;
+      client.setRequestHandler(ElicitRequestSchema, () => {
+        asked++;
+        return new Promise(() => {});
+      });
+      if (how === "HTTP") await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
+      else {
+        const [mine, theirs] = InMemoryTransport.createLinkedPair();
+        void server.serveStdio({ transport: theirs as never });
+        await client.connect(mine);
+      }
+      const created = z.looseObject({ task: z.looseObject({ taskId: z.string() }) });
+      const call = { method: "tools/call" as const, params: { name: "job", arguments: {}, task: {} } };
+      const { task } = await client.request(call, created);
+      backend.of().ask(question);
+      await eventually(() => asked === 1);
+      await server.close();
+      const record = await inner.read(task.taskId as never);
+      expect(record?.questions).toMatchObject([{ state: "open" }]);
+      expect(record?.questions[0]).not.toHaveProperty("claim");
+      await client.close();
+    },
+  );
 });
