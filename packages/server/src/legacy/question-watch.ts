@@ -61,7 +61,12 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
     if (letGo === undefined) return;
     letGo();
     letGo = undefined;
-    await engine.releaseQuestion(taskId, access, question.key, by);
+    try {
+      await engine.releaseQuestion(taskId, access, question.key, by);
+    } catch (error) {
+      // It lapses, since nobody renews it.
+      log.warn({ err: error, taskId }, "the claim of a question could not be given back");
+    }
   };
   const renew = async (): Promise<void> => {
     try {
@@ -94,7 +99,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
     unfollow = () => follow.stop();
     if (!isHeld) follow.stop();
   };
-  const turn = async (): Promise<Channel> => {
+  const takeTurn = async (): Promise<Channel> => {
     for (;;) {
       over.signal.throwIfAborted();
       const channel = channels.forTask(taskId);
@@ -105,11 +110,21 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
       if (letGo !== undefined) return channel;
       const claim = await engine.claimQuestion(taskId, access, question.key, { by, forMs: claimMs });
       if (claim.outcome === "closed") finish("elsewhere");
-      else if (claim.outcome === "held") await hold();
+      else if (claim.outcome === "taken") await freed(claim.until);
       else {
-        await freed(claim.until);
+        await hold();
+        // Settled while it was being claimed.
+        if (over.signal.aborted) await release();
       }
     }
+  };
+  let turning: Promise<Channel> | undefined;
+  /** One at a time: what is held twice is given back once. */
+  const turn = (): Promise<Channel> => {
+    turning ??= takeTurn().finally(() => {
+      turning = undefined;
+    });
+    return turning;
   };
   /** Another is asking: its claim lapses, or it is given back before. */
   const freed = (until: number): Promise<void> =>
