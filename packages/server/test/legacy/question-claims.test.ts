@@ -6,12 +6,17 @@ import { memoryStore } from "@taskbridge/core/memory";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 import { fakeClock } from "@taskbridge/testkit";
 import { fakeAdapter } from "@taskbridge/testkit/adapter";
-import { legacyRpc, type MessageStream } from "../legacy-rpc.ts";
+import { type LegacyRpc, legacyRpc, type MessageStream } from "../legacy-rpc.ts";
 import type { Message } from "../rpc-client.ts";
 import { eventually, inTime, serve, stopAll } from "../serve.ts";
 import { callForTask, form, isElicitation, job, questionsOn, reply, sentOn, yes } from "./task-calls.ts";
 
-afterEach(stopAll);
+const folders: string[] = [];
+
+afterEach(async () => {
+  await stopAll();
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+});
 
 const operator = { operator: true } as const;
 const question = { message: "Sure?", schema: yes };
@@ -40,6 +45,22 @@ const openTwo = async (capabilities: Record<string, unknown> = form) => {
     return record.questions.flatMap(({ state, claim }) => (state === "open" && claim !== undefined ? [claim.by] : []));
   };
   return { ...served, clock, store, first, second, taskId, streams, claims };
+};
+
+/** Two servers on one store, each with a session that waits for the same task. */
+const openServers = async () => {
+  const folder = await mkdtemp(join(tmpdir(), "taskbridge-"));
+  folders.push(folder);
+  const path = join(folder, "tasks.db");
+  const { adapter, backend } = fakeAdapter();
+  const servers = [
+    await serve({ tools: [job], store: await sqliteStore({ path }), adapters: { fake: adapter } }),
+    await serve({ tools: [job], store: await sqliteStore({ path }), adapters: { fake: backend.connect() } }),
+  ];
+  const sessions = await Promise.all(servers.map(({ url }) => legacyRpc(url, { capabilities: form })));
+  const taskId = await callForTask(sessions[0] as LegacyRpc);
+  const waiting = await Promise.all(sessions.map((rpc) => rpc.open("tasks/result", { taskId })));
+  return { backend, sessions, waiting };
 };
 
 /** Who of the two was asked, and who was not. */
@@ -80,42 +101,29 @@ describe("[B-15] a question is put to one client at a time", () => {
   });
 
   test("with two servers on one store", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "taskbridge-"));
-    try {
-      const path = join(folder, "tasks.db");
-      const { adapter, backend } = fakeAdapter();
-      const one = await serve({ tools: [job], store: await sqliteStore({ path }), adapters: { fake: adapter } });
-      const two = await serve({
-        tools: [job],
-        store: await sqliteStore({ path }),
-        adapters: { fake: backend.connect() },
-      });
-      const sessions = [
-        await legacyRpc(one.url, { capabilities: form }),
-        await legacyRpc(two.url, { capabilities: form }),
-      ] as const;
-      const taskId = await callForTask(sessions[0]);
-      const waiting = [
-        await sessions[0].open("tasks/result", { taskId }),
-        await sessions[1].open("tasks/result", { taskId }),
-      ];
-      for (let round = 1; round <= 5; round++) {
-        const message = `round ${round}`;
-        const isRound = ({ params }: Message): boolean => params?.message === message;
-        backend.of().ask({ ...question, name: `round-${round}`, message });
-        await eventually(() => questionsOn(...waiting).some(isRound));
-        for (const [index, rpc] of sessions.entries()) {
-          for (const asked of waiting[index]?.messages.filter(isRound) ?? []) await reply(rpc, asked);
-        }
-        await eventually(() => backend.of().answers.length === round);
+    const { backend, sessions, waiting } = await openServers();
+    for (let round = 1; round <= 5; round++) {
+      const message = `round ${round}`;
+      const isRound = ({ params }: Message): boolean => params?.message === message;
+      backend.of().ask({ ...question, name: `round-${round}`, message });
+      await eventually(() => questionsOn(...waiting).some(isRound));
+      for (const [index, rpc] of sessions.entries()) {
+        for (const asked of waiting[index]?.messages.filter(isRound) ?? []) await reply(rpc, asked);
       }
-      backend.of().succeed(1);
-      await inTime(Promise.all(waiting.map(({ ended }) => ended)));
-      expect(questionsOn(...waiting)).toHaveLength(5);
-    } finally {
-      await stopAll();
-      await rm(folder, { recursive: true });
+      await eventually(() => backend.of().answers.length === round);
     }
+    backend.of().succeed(1);
+    await inTime(Promise.all(waiting.map(({ ended }) => ended)));
+    expect(questionsOn(...waiting)).toHaveLength(5);
+  });
+
+  test("and to a client of another server at once when the first one's session ends", async () => {
+    const { backend, sessions, waiting } = await openServers();
+    backend.of().ask(question);
+    const { asked, idle } = await sortOut(waiting, sessions);
+    await asked.rpc.end();
+    await reply(idle.rpc, await idle.stream.find(isElicitation));
+    await eventually(() => backend.of().answers.length === 1);
   });
 
   test("and to the next one when whoever was asking has died", async () => {
