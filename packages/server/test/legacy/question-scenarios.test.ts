@@ -16,7 +16,8 @@ interface Client {
 }
 
 type Step =
-  | { readonly do: "ask" | "withdraw" }
+  | { readonly do: "ask" }
+  | { readonly do: "withdraw" }
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "listen" | "wait" | "leave" | "restart"; readonly client: number }
   | { readonly do: "answer"; readonly client: number; readonly how: "yes" | "cancel" | "wrongly" | "error" };
