@@ -6,11 +6,11 @@ import { type OwnerPolicy, readOwner } from "./caller.ts";
 import { createHttpFace, type HttpFace } from "./http/http-face.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
-import { listenSlots } from "./listen/listen-slots.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
 import { createToolCatalog } from "./mcp/tool-catalog.ts";
 import { openStdio, type StdioConnection } from "./open-stdio.ts";
+import { createOwnerSlots } from "./owner-slots.ts";
 import { parseWires } from "./parse-wires.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
@@ -44,11 +44,20 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     stateCodec: createStateCodec(options.requestStateKey),
     stopping: stopping.signal,
     calls: new Set(),
+    waits: createOwnerSlots({
+      what: "waits for results",
+      perOwner: { name: "maxWaitsPerOwner", most: limits.wire.maxWaitsPerOwner },
+      altogether: { name: "maxWaits", most: limits.wire.maxWaits },
+    }),
     asking: new Set(),
   };
   const context: ListenContext = {
     serve,
-    slots: listenSlots(limits.wire),
+    slots: createOwnerSlots({
+      what: "subscriptions",
+      perOwner: { name: "maxListenStreamsPerOwner", most: limits.wire.maxListenStreamsPerOwner },
+      altogether: { name: "maxListenStreams", most: limits.wire.maxListenStreams },
+    }),
     limits: limits.wire,
     keepAliveMs: parseKeepAliveMs(options.keepAliveMs),
   };

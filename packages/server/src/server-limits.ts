@@ -10,6 +10,10 @@ export interface WireLimits {
   readonly maxListenStreamsPerOwner: number;
   /** The most such streams altogether. */
   readonly maxListenStreams: number;
+  /** The most `tasks/result` of one owner that wait for the end of a task at once. */
+  readonly maxWaitsPerOwner: number;
+  /** The most such waits altogether. */
+  readonly maxWaits: number;
   /** The most sessions of clients of the 2025 revisions; the one unused for longest makes room. */
   readonly maxSessions: number;
   /** The most such sessions of one owner. Callers without an owner count as one. */
@@ -23,6 +27,8 @@ export const defaultWireLimits: WireLimits = {
   maxListenTaskIds: 100,
   maxListenStreamsPerOwner: 32,
   maxListenStreams: 1_024,
+  maxWaitsPerOwner: 256,
+  maxWaits: 8_192,
   maxSessions: 10_000,
   maxSessionsPerOwner: 1_000,
   sessionIdleMs: 1_800_000,

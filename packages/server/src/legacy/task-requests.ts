@@ -63,6 +63,7 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
   const access = toAccess(owner);
   let view = await context.engine.readTask(taskId, access);
   if (!hasEnded(view)) {
+    const leave = context.waits.take(owner);
     const channel = session.channelOf(request.id);
     session.watch.remember(view, owner);
     const close = session.channels.openFor(view.record.taskId, channel);
@@ -82,6 +83,7 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
       session.watch.hear(view, owner);
     } finally {
       close();
+      leave();
     }
   }
   const outcome = toTaskResult(view, { expectation: context.catalog.expectation(view.record.tool) });

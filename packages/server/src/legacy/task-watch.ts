@@ -51,6 +51,8 @@ interface Watched {
 
 /** News of the same status are told at most this often (milliseconds), and tried again as late when the client is slow. */
 const throttleMs = 1_000;
+/** A change of status is tried again sooner: two messages at once are no sign of a slow client. */
+const retryMs = 100;
 /** A session follows so many tasks; of the others it still gets everything that it asks for. */
 const mostWatched = 200;
 
@@ -99,7 +101,7 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     const isTurn = hasEnded(view) || show(view).status !== entry.status;
     const waitMs = isTurn ? 0 : entry.toldAt + throttleMs - serve.clock.now();
     if (waitMs > 0 || !channel.isReady()) {
-      entry.cancelTimer ??= serve.clock.schedule(waitMs > 0 ? waitMs : throttleMs, () => {
+      entry.cancelTimer ??= serve.clock.schedule(waitMs > 0 ? waitMs : isTurn ? retryMs : throttleMs, () => {
         entry.cancelTimer = undefined;
         flush(taskId);
       });

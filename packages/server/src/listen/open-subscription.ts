@@ -11,14 +11,14 @@ import {
 } from "@taskbridge/protocol/ext-2026-07-28";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireLimits } from "../server-limits.ts";
-import type { ListenSlots } from "./listen-slots.ts";
 import { openTaskFeed, type TaskFeed } from "./task-feed.ts";
 
 /** What the subscriptions of a server share. */
 export interface ListenContext {
   readonly serve: ServeContext;
-  readonly slots: ListenSlots;
+  readonly slots: OwnerSlots;
   readonly limits: WireLimits;
   /** How often a silent HTTP stream shows life (milliseconds). */
   readonly keepAliveMs: number;

@@ -2,6 +2,7 @@ import type { RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Clock, TaskEngine } from "@taskbridge/core";
 import type { CallerCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
 import type { Owner } from "../caller.ts";
+import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireName } from "../parse-wires.ts";
 import type { ServerLog } from "../server-log.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
@@ -26,6 +27,8 @@ export interface ServeContext {
   readonly stopping: AbortSignal;
   /** Calls under way, so that a stop can wait for their answers. */
   readonly calls: Set<Promise<unknown>>;
+  /** Open `tasks/result` of tasks that have not ended. */
+  readonly waits: OwnerSlots;
   /** Questions that are being put to clients. A stop gives them up, and waits until others may ask them. */
   readonly asking: Set<Promise<unknown>>;
 }

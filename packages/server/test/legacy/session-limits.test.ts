@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { fakeClock } from "@taskbridge/testkit";
 import type { Authenticator } from "../../src/index.ts";
-import { legacyRpc } from "../legacy-rpc.ts";
+import { type LegacyRpc, legacyRpc } from "../legacy-rpc.ts";
+import type { Answer } from "../rpc-client.ts";
 import { eventually, inTime, serve, start, stopAll } from "../serve.ts";
 import { accept, initialize, openSession, ping, send, statusOf } from "./session-calls.ts";
 import { callForTask } from "./task-calls.ts";
@@ -150,4 +151,25 @@ describe("[H-10] more sessions than a server keeps", () => {
       expect(alive.filter((subject) => subject === owner).length).toBeLessThanOrEqual(4);
     }
   });
+});
+
+test("an owner has so many results waited for at once, over all its sessions", async () => {
+  const { url, backend } = await serve({ limits: { maxWaitsPerOwner: 2 } });
+  const sessions = await Promise.all([legacyRpc(url), legacyRpc(url)]);
+  const [session, other] = sessions as [LegacyRpc, LegacyRpc];
+  const taskId = await callForTask(session);
+  const waits = [
+    await session.open("tasks/result", { taskId }, { id: "first" }),
+    await other.open("tasks/result", { taskId }),
+  ];
+  const refused = (): Promise<Answer> => session.request("tasks/result", { taskId });
+  await eventually(async () => (await refused()).error.code === 429);
+  expect((await refused()).error.message).toContain("limits.maxWaitsPerOwner (2)");
+  expect((await session.request("tasks/get", { taskId })).result.status).toBe("working");
+  await session.send({ method: "notifications/cancelled", params: { requestId: "first" } });
+  await waits[0]?.ended;
+  const third = await session.open("tasks/result", { taskId });
+  backend.of().succeed({ files: 14 });
+  for (const wait of [waits[1], third]) await wait?.find(({ result }) => result !== undefined);
+  expect((await refused()).result).toMatchObject({ isError: false });
 });
