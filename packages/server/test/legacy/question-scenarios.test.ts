@@ -120,6 +120,6 @@ test("[B-15] whatever clients do, what is still open is asked of the next one th
       expect(claims).not.toHaveBeenCalled();
       await served.server.close();
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: 15, endOnFailure: true },
   );
 }, 30_000);
