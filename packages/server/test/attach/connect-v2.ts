@@ -111,8 +111,13 @@ export const connectPipe = async (factory: McpServerFactory, client: Client): Pr
 
 /** A client of SDK 1 against a web-standard handler. */
 export const connectFetch = async (handle: Fetch, client: Client, authInfo?: AuthInfo): Promise<void> => {
-  const fetch = (url: string | URL, init?: RequestInit): Promise<Response> =>
-    handle(new Request(url, init), authInfo === undefined ? {} : { authInfo });
+  const fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    const response = await handle(new Request(url, init), authInfo === undefined ? {} : { authInfo });
+    if (response.body === null || !init?.signal) return response;
+    // Whoever gives a request up cuts the connection, which ends the answer at the other end as well.
+    const body = response.body.pipeThrough(new TransformStream(), { signal: init.signal });
+    return new Response(body, { status: response.status, headers: response.headers });
+  };
   await client.connect(new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch }) as never);
 };
 
