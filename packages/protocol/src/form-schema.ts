@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@taskbridge/core";
+import { isObject } from "./is-object.ts";
 
 /** Where the value goes when a schema has no form: one field for its JSON text. */
 export const jsonField = "json";
@@ -113,9 +114,6 @@ const asksForSecret = (value: JsonValue | undefined): boolean => {
   if (value.format === "password" || value.writeOnly === true) return true;
   return Object.values(value).some((member) => asksForSecret(member));
 };
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isTextList = (value: JsonValue | undefined): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");

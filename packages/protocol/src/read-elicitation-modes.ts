@@ -1,3 +1,5 @@
+import { isObject } from "./is-object.ts";
+
 /** How a client can ask a person. */
 export interface ElicitationModes {
   /** By a form. */
@@ -20,10 +22,7 @@ export const declaredMember = (declared: unknown, ...path: readonly string[]): o
   let found: unknown = declared;
   for (const name of path) {
     if (!isObject(found) || !Object.hasOwn(found, name)) return undefined;
-    found = (found as Readonly<Record<string, unknown>>)[name];
+    found = found[name];
   }
   return isObject(found) ? found : undefined;
 };
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

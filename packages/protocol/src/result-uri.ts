@@ -1,4 +1,4 @@
-import { BridgeError } from "@taskbridge/core";
+import { invalidInput } from "./invalid-input.ts";
 import { characterStart, decodeText, wholeCharacters } from "./utf8.ts";
 
 /** The result of a task as a resource: UTF-8 byte offsets, RFC 6570. */
@@ -63,9 +63,7 @@ const readNumber = (parameters: URLSearchParams, name: string, whenAbsent: numbe
   if (text === null) return whenAbsent;
   const value = Number(text);
   if (/^\d{1,15}$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new BridgeError("invalid_input", `${name}: a whole number of bytes is needed, got ${JSON.stringify(text)}`, {
-    data: { path: name },
-  });
+  throw invalidInput(name, `a whole number of bytes is needed, got ${JSON.stringify(text)}`);
 };
 
 /**

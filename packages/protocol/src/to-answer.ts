@@ -1,7 +1,9 @@
-import { BridgeError, type GivenAnswer, type JsonObject, type JsonValue } from "@taskbridge/core";
+import type { GivenAnswer, JsonObject, JsonValue } from "@taskbridge/core";
 import * as z from "zod";
 import { type AskedQuestion, questionMode } from "./asked-question.ts";
 import { jsonField, toFormSchema } from "./form-schema.ts";
+import { invalidInput } from "./invalid-input.ts";
+import { parseJson } from "./parse-json.ts";
 import type { ElicitationModes } from "./read-elicitation-modes.ts";
 
 const response = z.looseObject({
@@ -20,7 +22,8 @@ export const toAnswer = (
   modes: ElicitationModes,
 ): GivenAnswer | undefined => {
   const parsed = response.safeParse(value);
-  if (!parsed.success) throw invalid(issuePath(path, parsed.error), parsed.error.issues[0]?.message ?? "not an answer");
+  if (!parsed.success)
+    throw invalidInput(issuePath(path, parsed.error), parsed.error.issues[0]?.message ?? "not an answer");
   const { action, content } = parsed.data;
   if (action !== "accept") return { action };
   // Accepting a page only says that it was opened; the backend notices what is done there.
@@ -32,16 +35,10 @@ export const toAnswer = (
 
 const readJson = (path: string, content: Readonly<Record<string, unknown>> | undefined): JsonValue => {
   const text = content?.[jsonField];
-  try {
-    if (typeof text === "string") return JSON.parse(text) as JsonValue;
-  } catch {
-    // Told below, like a missing field.
-  }
-  throw invalid(`${path}.content.${jsonField}`, "JSON text is needed");
+  const json = typeof text === "string" ? parseJson(text) : undefined;
+  if (json === undefined) throw invalidInput(`${path}.content.${jsonField}`, "JSON text is needed");
+  return json.value;
 };
 
 const issuePath = (path: string, error: z.ZodError): string =>
   [path, ...(error.issues[0]?.path ?? []).map(String)].join(".");
-
-const invalid = (path: string, message: string): BridgeError =>
-  new BridgeError("invalid_input", `${path}: ${message}`, { data: { path } });

@@ -1,4 +1,5 @@
-import type { JsonValue, TaskView } from "@taskbridge/core";
+import type { TaskView } from "@taskbridge/core";
+import { parseJson } from "./parse-json.ts";
 import { formatResultUri } from "./result-uri.ts";
 import { type ToolResult, textBlock, toErrorResult } from "./tool-result.ts";
 import { decodeText, wholeCharacters } from "./utf8.ts";
@@ -54,14 +55,6 @@ const toEmptySuccess = (view: TaskView, expectation: OutputExpectation | undefin
   expectation === undefined
     ? { content: [textBlock(view.record.message ?? "Done, without output.")], isError: false }
     : toErrorResult("The job has succeeded, but without the output that the tool's output schema promises.");
-
-const parseJson = (text: string): { readonly value: JsonValue } | undefined => {
-  try {
-    return { value: JSON.parse(text) as JsonValue };
-  } catch {
-    return undefined;
-  }
-};
 
 const toFailure = ({ record }: TaskView): ToolResult => {
   const { reason, code, detail } = record.failure ?? { reason: record.message ?? "The job has failed." };

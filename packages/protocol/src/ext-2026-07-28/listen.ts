@@ -1,4 +1,5 @@
-import { BridgeError } from "@taskbridge/core";
+import { invalidInput } from "../invalid-input.ts";
+import { isObject } from "../is-object.ts";
 import { type CallerCapabilities, readCapabilities } from "./read-capabilities.ts";
 import type { DetailedTask } from "./to-detailed-task.ts";
 
@@ -33,12 +34,12 @@ export interface ListenRequest {
 
 /** Undefined for any other message, also for a subscription without tasks. */
 export const parseListenRequest = (message: unknown): ListenRequest | undefined => {
-  if (!isJson(message) || message.method !== listenMethod) return undefined;
+  if (!isObject(message) || message.method !== listenMethod) return undefined;
   const { id, params } = message;
-  if ((typeof id !== "string" && typeof id !== "number") || !isJson(params)) return undefined;
+  if ((typeof id !== "string" && typeof id !== "number") || !isObject(params)) return undefined;
   const notifications = params.notifications;
-  if (!isJson(notifications) || notifications.taskIds === undefined) return undefined;
-  const meta = isJson(params._meta) ? params._meta : {};
+  if (!isObject(notifications) || notifications.taskIds === undefined) return undefined;
+  const meta = isObject(params._meta) ? params._meta : {};
   return {
     id,
     taskIds: notifications.taskIds,
@@ -51,31 +52,25 @@ export const parseListenRequest = (message: unknown): ListenRequest | undefined 
 export const parseTaskIds = (taskIds: unknown, most: number): readonly string[] => {
   const path = "notifications.taskIds";
   if (!Array.isArray(taskIds) || !taskIds.every((id) => typeof id === "string")) {
-    throw new BridgeError("invalid_input", `${path}: a list of texts is needed`, { data: { path } });
+    throw invalidInput(path, "a list of texts is needed");
   }
   const ids = [...new Set(taskIds as string[])];
   if (ids.length <= most) return ids;
-  throw new BridgeError(
-    "invalid_input",
-    `${path}: at most ${most} tasks can be listened to at once, got ${ids.length}`,
-    {
-      data: { path, limit: most },
-    },
-  );
+  throw invalidInput(path, `at most ${most} tasks can be listened to at once, got ${ids.length}`, { limit: most });
 };
 
 /** The subscription that an acknowledgement is about; undefined for any other message. */
 export const acknowledgedId = (message: WireMessage): string | number | undefined => {
   if (message.method !== acknowledgedMethod) return undefined;
   const meta = message.params?._meta;
-  const id = isJson(meta) ? meta[subscriptionIdKey] : undefined;
+  const id = isObject(meta) ? meta[subscriptionIdKey] : undefined;
   return typeof id === "string" || typeof id === "number" ? id : undefined;
 };
 
 /** True for an acknowledgement of nothing at all. */
 export const honoursNothing = (acknowledgement: WireMessage): boolean => {
   const honoured = acknowledgement.params?.notifications;
-  return !isJson(honoured) || Object.keys(honoured).length === 0;
+  return !isObject(honoured) || Object.keys(honoured).length === 0;
 };
 
 /** The acknowledgement with the tasks that are listened to among what it honours. */
@@ -83,7 +78,7 @@ export const withTaskIds = (acknowledgement: WireMessage, taskIds: readonly stri
   const honoured = acknowledgement.params?.notifications;
   return {
     ...acknowledgement,
-    params: { ...acknowledgement.params, notifications: { ...(isJson(honoured) ? honoured : {}), taskIds } },
+    params: { ...acknowledgement.params, notifications: { ...(isObject(honoured) ? honoured : {}), taskIds } },
   };
 };
 
@@ -102,5 +97,3 @@ export const toGracefulEnd = (subscriptionId: string | number, serverInfo: Json)
     _meta: { [subscriptionIdKey]: subscriptionId, [serverInfoKey]: serverInfo },
   },
 });
-
-const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { BridgeError } from "@taskbridge/core";
+import { isObject } from "../is-object.ts";
 import type { TaskStatus } from "./to-task.ts";
 
 /** A task that the client runs for us: a question that it has taken on. */
@@ -55,8 +56,5 @@ const readTask = (
   const isWish = typeof pollInterval === "number" && Number.isFinite(pollInterval) && pollInterval > 0;
   return { taskId, status, ...(isWish ? { pollIntervalMs: pollInterval } : {}) };
 };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const bad = (what: string): BridgeError => new BridgeError("bad_response", `the client's task cannot be read: ${what}`);

@@ -1,5 +1,7 @@
-import { BridgeError, type GivenAnswer, type JsonValue } from "@taskbridge/core";
+import type { BridgeError, GivenAnswer } from "@taskbridge/core";
 import * as z from "zod";
+import { invalidInput } from "../invalid-input.ts";
+import { parseJson } from "../parse-json.ts";
 import type { SessionQuestion } from "./to-elicitation.ts";
 
 const block = z.looseObject({ type: z.string(), text: z.string().optional() });
@@ -43,13 +45,4 @@ const toFenced = (text: string): readonly string[] => {
   return [inner, inner.replace(/^\w*\s/, "")];
 };
 
-const parseJson = (text: string): { readonly value: JsonValue } | undefined => {
-  try {
-    return { value: JSON.parse(text) as JsonValue };
-  } catch {
-    return undefined;
-  }
-};
-
-const invalid = (key: string, told: string): BridgeError =>
-  new BridgeError("invalid_input", `${key}.content: ${told}`, { data: { path: `${key}.content` } });
+const invalid = (key: string, told: string): BridgeError => invalidInput(`${key}.content`, told);

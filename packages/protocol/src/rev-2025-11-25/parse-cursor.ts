@@ -1,4 +1,4 @@
-import { BridgeError } from "@taskbridge/core";
+import { invalidInput } from "../invalid-input.ts";
 
 /**
  * The `cursor` of `tasks/list`; undefined, also for null: the first page. Throws `invalid_input` for anything but text;
@@ -7,5 +7,5 @@ import { BridgeError } from "@taskbridge/core";
 export const parseCursor = (params: Readonly<Record<string, unknown>> | undefined): string | undefined => {
   const cursor = params?.cursor ?? undefined;
   if (cursor === undefined || typeof cursor === "string") return cursor;
-  throw new BridgeError("invalid_input", "cursor: text is needed", { data: { path: "cursor" } });
+  throw invalidInput("cursor", "text is needed");
 };

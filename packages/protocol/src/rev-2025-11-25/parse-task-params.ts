@@ -1,4 +1,5 @@
-import { BridgeError } from "@taskbridge/core";
+import { invalidInput } from "../invalid-input.ts";
+import { isObject } from "../is-object.ts";
 
 /** A result that is gone before its caller has asked for it once would be of no use. */
 export const minRetentionMs = 60_000;
@@ -21,19 +22,16 @@ export const parseTaskParams = (params: Readonly<Record<string, unknown>> | unde
   if (params?.task === undefined) return undefined;
   const { task, _meta: meta } = params;
   if (isObject(meta) && meta[draftKey] !== undefined) {
-    throw invalid("task", `a request is for one generation of tasks, but this one also has _meta["${draftKey}"]`);
+    throw invalidInput("task", `a request is for one generation of tasks, but this one also has _meta["${draftKey}"]`);
   }
-  if (!isObject(task)) throw invalid("task", `an object is needed, got ${tell(task)}`);
+  if (!isObject(task)) throw invalidInput("task", `an object is needed, got ${tell(task)}`);
   const { ttl } = task;
   if (ttl === undefined || ttl === null) return {};
   if (typeof ttl !== "number" || !Number.isFinite(ttl) || ttl < 0) {
-    throw invalid("task.ttl", `a number of milliseconds of at least 0 is needed, got ${tell(ttl)}`);
+    throw invalidInput("task.ttl", `a number of milliseconds of at least 0 is needed, got ${tell(ttl)}`);
   }
   return { retentionMs: Math.max(minRetentionMs, Math.ceil(ttl)) };
 };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const tell = (value: unknown): string => {
   if (Array.isArray(value)) return "a list";
@@ -41,6 +39,3 @@ const tell = (value: unknown): string => {
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 };
-
-const invalid = (path: string, message: string): BridgeError =>
-  new BridgeError("invalid_input", `${path}: ${message}`, { data: { path } });
