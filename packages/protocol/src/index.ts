@@ -1,6 +1,7 @@
 export { type AskedQuestion, openQuestions } from "./asked-question.ts";
 export { type FormSchema, toFormSchema } from "./form-schema.ts";
 export { handleSchema, isPublishable, previewSchema, toPublishedSchema } from "./output-schema.ts";
+export { parseTaskId } from "./parse-task-id.ts";
 export type { ElicitationModes } from "./read-elicitation-modes.ts";
 export {
   defaultRangeBytes,

@@ -1,7 +1,3 @@
-export { type AskedQuestion, openQuestions } from "../asked-question.ts";
-export { type FormSchema, toFormSchema } from "../form-schema.ts";
-export { parseTaskId } from "../parse-task-id.ts";
-export { limitExceededCode, type RpcError, toRpcError } from "../to-rpc-error.ts";
 export { acknowledgement } from "./acknowledgement.ts";
 export {
   declaredExtension,

@@ -1,5 +1,3 @@
-export { parseTaskId } from "../parse-task-id.ts";
-export { limitExceededCode, type RpcError, toRpcError } from "../to-rpc-error.ts";
 export {
   type ClientTask,
   isClientTaskOver,

@@ -1,10 +1,9 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import type { ResolvedTool, TaskView } from "@taskbridge/core";
+import { parseTaskId, type RpcError } from "@taskbridge/protocol";
 import {
   endedCannotBeCancelled,
   parseCursor,
-  parseTaskId,
-  type RpcError,
   type TaskOptions,
   type TaskParams,
   toCreateResult,

@@ -1,12 +1,11 @@
 import { type BridgeError, toBridgeError } from "@taskbridge/core";
+import { type RpcError, toRpcError } from "@taskbridge/protocol";
 import {
   type ListenRequest,
   missingCapabilityCode,
   missingExtension,
   missingExtensionMessage,
   parseTaskIds,
-  type RpcError,
-  toRpcError,
   type WireMessage,
 } from "@taskbridge/protocol/ext-2026-07-28";
 import type { Owner } from "../caller.ts";

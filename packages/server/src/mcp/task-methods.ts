@@ -1,12 +1,7 @@
 import type { Result, ServerContext } from "@modelcontextprotocol/server";
 import { BridgeError, isBridgeError } from "@taskbridge/core";
-import {
-  acknowledgement,
-  fromInputResponses,
-  openQuestions,
-  parseTaskId,
-  toDetailedTask,
-} from "@taskbridge/protocol/ext-2026-07-28";
+import { openQuestions, parseTaskId } from "@taskbridge/protocol";
+import { acknowledgement, fromInputResponses, toDetailedTask } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 

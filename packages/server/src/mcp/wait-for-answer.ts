@@ -1,5 +1,5 @@
 import type { TaskRecord, TaskView } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol/ext-2026-07-28";
+import { openQuestions } from "@taskbridge/protocol";
 import { toAccess } from "../caller.ts";
 import type { Connection, ServeContext } from "./serve-context.ts";
 
