@@ -11,6 +11,7 @@ import { wrapTools } from "./attached-tools.ts";
 import type { Attachment } from "./attachment.ts";
 import {
   type AttachableServer,
+  attachedMark,
   refuse,
   type SdkHandler,
   type SdkParts,
@@ -26,8 +27,6 @@ export interface AttachOptions {
   readonly owners?: OwnerPolicy;
 }
 
-const attached = new WeakSet<object>();
-
 /**
  * Adds the pipelines of a task server to an MCP server of your own, an `McpServer` or `Server` of SDK 1 or 2: its tools,
  * prompts and resources stay as they are, ours come beside them, and so do the methods of tasks. To be called once for
@@ -38,7 +37,7 @@ const attached = new WeakSet<object>();
 export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: AttachOptions = {}): void => {
   const { serve } = contextOf(tasks, "attachTasks");
   const parts = toSdkParts(host);
-  if (attached.has(parts.server)) throw refuse("tasks are attached to this server already");
+  if (parts.server[attachedMark] === true) throw refuse("tasks are attached to this server already");
   requireOwnNames(serve, parts);
   const policy = options.owners;
   declare(parts, serve.wires, policy);
@@ -53,7 +52,7 @@ export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: 
   ]);
   for (const [method, handler] of wrapped) parts.server._requestHandlers.set(method, handler);
   attendConnect(attachment, wrapped);
-  attached.add(parts.server);
+  parts.server[attachedMark] = true;
 };
 
 const requireOwnNames = ({ catalog }: ServeContext, { mcp }: SdkParts): void => {

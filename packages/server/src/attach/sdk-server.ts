@@ -12,12 +12,16 @@ export interface SdkRequest {
 /** How either SDK answers one method; `extra` is what that SDK knows about the request. */
 export type SdkHandler = (request: SdkRequest, extra: unknown) => Promise<Json>;
 
+/** Known to every copy of this package, and lighter than a weak set, which servers made for each request would swell. */
+export const attachedMark: unique symbol = Symbol.for("taskbridge.attached");
+
 /** What the low-level servers of both SDKs have in common, some of it not for the public. */
 export interface SdkServer extends SdkSender {
   readonly _requestHandlers: Map<string, SdkHandler>;
   /** SDK 2: methods that its codec lets through although it does not know them. */
   readonly _customSchemaRequestMethods?: Set<string>;
   readonly transport: unknown;
+  [attachedMark]?: true;
   registerCapabilities(capabilities: Json): void;
   getCapabilities(): Json;
   /** SDK 2 only. */
