@@ -166,7 +166,12 @@ describe("[B-20] a client that leaves in the middle of tasks/result", () => {
 });
 
 describe("[B-15] a question", () => {
-  test.each(kinds)("whose client is gone is put to the next one: %s", async (kind) => {
+  const ways = kinds.flatMap((kind) => [
+    [kind, "while it waits"],
+    [kind, "after it has given up waiting"],
+  ]);
+
+  test.each(ways)("whose client is gone is put to the next one: %s, %s", async (kind, way) => {
     const clock = fakeClock();
     const { backend, connect } = await setUp(kind, clock);
     const leaver = createClient({ elicitation: {} });
@@ -177,11 +182,14 @@ describe("[B-15] a question", () => {
     });
     await connect(leaver);
     const taskId = await create(leaver, "our-asking");
-    leaver.experimental.tasks.getTaskResult(taskId, CallToolResultSchema).catch(() => {});
+    const giveUp = new AbortController();
+    const waiting = leaver.experimental.tasks.getTaskResult(taskId, CallToolResultSchema, { signal: giveUp.signal });
+    waiting.catch(() => {});
     await eventually(async () => {
       await clock.advance(100);
       return asked === 1;
     });
+    if (way.startsWith("after")) giveUp.abort();
     await leaver.close();
     const next = createClient({ elicitation: {} });
     answerOurs(next);

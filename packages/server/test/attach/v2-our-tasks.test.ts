@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createMcpHandler, McpServer, Server } from "@modelcontextprotocol/server";
-import { attachTasks, type TaskServer } from "../../src/index.ts";
+import { attachTasks, type TaskServer, type WireName } from "../../src/index.ts";
 import { eventually, start, stopAll } from "../serve.ts";
 import { createClient, hangUp } from "./connect-v1.ts";
 import { callByFetch, connectFetch, connectPipe, type ModernCall, openPipe, serveSessionsV2 } from "./connect-v2.ts";
@@ -124,6 +124,29 @@ describe("pipelines in an SDK v2 server", () => {
     closing.push(await connectPipe(() => makeHost(three.server), piped));
     await expectOurTasks(piped, { canAsk: true });
   });
+});
+
+test("revisions that the task server does not serve are neither declared nor answered", async () => {
+  const quick = { name: "our-quick", arguments: {} };
+  const only = async (wires: readonly WireName[]) => {
+    const { server } = await start({ tools: ourTools, fake: ourFake, wires: [...wires] });
+    const { fetch } = createMcpHandler(() => attached(createHostV2(), server));
+    const client = createClient();
+    await connectFetch(fetch, client);
+    return { send: callByFetch(fetch), client };
+  };
+  const modern = await only(["2026-07-28", "none"]);
+  expect(modern.client.getServerCapabilities()).not.toHaveProperty("tasks");
+  expect((await modern.client.listTools()).tools.find(({ name }) => name === "our-quick")).not.toHaveProperty(
+    "execution",
+  );
+  expect(await modern.client.callTool(quick)).toMatchObject({ content: [{ text: expect.stringContaining("14") }] });
+  await expect(modern.client.experimental.tasks.getTask("x")).rejects.toMatchObject({ code: -32_601 });
+  const legacy = await only(["2025-11-25", "none"]);
+  const [discovered] = await legacy.send("server/discover");
+  expect(discovered?.result?.capabilities).not.toHaveProperty("extensions");
+  expect(await legacy.send("tools/call", quick)).toMatchObject([{ result: { resultType: "complete" } }]);
+  expect(await legacy.send("tasks/get", { taskId: "x" })).toMatchObject([{ error: { code: -32_601 } }]);
 });
 
 test("headers of a pipeline's arguments are compared with them, as those of the host's tools are", async () => {

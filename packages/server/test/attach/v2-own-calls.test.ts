@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { createMcpHandler, type McpServer } from "@modelcontextprotocol/server";
 import { attachTasks, type TaskServer } from "../../src/index.ts";
-import { start, stopAll } from "../serve.ts";
-import { createClient, hangUp } from "./connect-v1.ts";
+import { eventually, start, stopAll } from "../serve.ts";
+import { connectLinked, createClient, hangUp } from "./connect-v1.ts";
 import { callByFetch, connectFetch, connectPipe, type ModernCall, openPipe, serveSessionsV2 } from "./connect-v2.ts";
 import { createHostV2 } from "./host-v2.ts";
 import { ourFake, ourTools } from "./our-pipelines.ts";
@@ -107,6 +108,28 @@ describe("what an SDK v2 server does by itself", () => {
     const discovered = (await after("server/discover"))[0]?.result;
     expect(discovered).toMatchObject({ capabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } } });
     expect(discovered?.capabilities).not.toHaveProperty("tasks");
+  });
+
+  test("also for tools that come, change and go once a client is connected", async () => {
+    const { server } = await start({ tools: ourTools });
+    const host = createHostV2();
+    attachTasks(host, server);
+    const client = createClient();
+    let changes = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
+    await connectLinked(host, client);
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    const first = await names();
+    const later = host.registerTool("later", {}, () => ({ content: [{ type: "text", text: "later" }] }));
+    await eventually(() => changes === 1);
+    expect(new Set(await names())).toEqual(new Set([...first, "later"]));
+    expect(await client.callTool({ name: "later", arguments: {} })).toMatchObject({ content: [{ text: "later" }] });
+    later.disable();
+    await eventually(() => changes === 2);
+    expect(await names()).toEqual(first);
+    later.remove();
+    await eventually(() => changes === 3);
+    expect(await names()).toEqual(first);
   });
 
   test.each(Object.keys(legacy))("stays as it is for earlier revisions, over %s", async (connection) => {
