@@ -4,6 +4,7 @@ import { openQuestions } from "@taskbridge/protocol";
 import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import { mostAttempts, toAskedAgain } from "./ask-again.ts";
 import { askClient, toInquiry } from "./ask-client.ts";
 import type { ClientLink } from "./client-link.ts";
 import { type QuestionWatch, watchQuestion } from "./question-watch.ts";
@@ -41,8 +42,6 @@ interface Asking {
   readonly watch: QuestionWatch;
 }
 
-/** An answer that does not fit is asked for again; after so many the client is given up. */
-const mostAttempts = 3;
 /** An answer that cannot be written down is tried again so often, after so long (milliseconds). */
 const mostWrites = 20;
 const rewriteMs = 500;
@@ -139,7 +138,7 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
       return "over";
     } catch (error) {
       if (!isBridgeError(error) || error.code !== "invalid_input") throw error;
-      message = `${question.message}\n\n(The answer did not fit. ${error.message})`;
+      message = toAskedAgain(question.message, error);
     }
   }
   return "given up";

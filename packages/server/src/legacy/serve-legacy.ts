@@ -8,9 +8,9 @@ import { listResources, listResourceTemplates, readResult } from "../mcp/result-
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { toProtocolError } from "../mcp/to-protocol-error.ts";
 import { askBefore } from "./ask-before.ts";
+import { callPlain } from "./call-plain.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
 import type { LegacySession } from "./legacy-session.ts";
-import { callPlain } from "./plain-call.ts";
 import { callAsTask, cancelTask, getTask, getTaskResult, listTasks } from "./task-requests.ts";
 
 /** Earlier revisions know no tasks, whatever a client sends. */

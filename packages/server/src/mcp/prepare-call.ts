@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { ProtocolError, type Result, type ServerContext } from "@modelcontextprotocol/server";
-import {
-  BridgeError,
-  type GivenAnswer,
-  type JsonObject,
-  type JsonValue,
-  type PrepareOutcome,
-  type PrepareQuestion,
-  type ResolvedTool,
+import type {
+  GivenAnswer,
+  JsonObject,
+  JsonValue,
+  PrepareOutcome,
+  PrepareQuestion,
+  ResolvedTool,
 } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
 import { fromInputResponses, toInputRequests } from "@taskbridge/protocol/ext-2026-07-28";
+import { mostRounds, tooManyRounds } from "./most-rounds.ts";
 import type { Prepared } from "./prepared.ts";
-import { questionCheck } from "./question-check.ts";
+import { requireFitting } from "./require-fitting.ts";
 import type { ServeContext } from "./serve-context.ts";
 import { toProtocolError } from "./to-protocol-error.ts";
 
@@ -24,9 +24,6 @@ interface PrepareState {
   readonly answers: Readonly<Record<string, GivenAnswer>>;
   readonly round: number;
 }
-
-/** A tool that has asked this often will not come to an end. */
-const maxRounds = 20;
 
 /** Every mode: the SDK refuses, with the right error, what the caller did not declare. */
 const anyMode = { tasks: true, form: true, url: true };
@@ -54,8 +51,7 @@ export const prepareCall = async (
   if ("input" in outcome) return outcome;
   if ("refused" in outcome) return { answer: toResult(outcome.refused) };
   const round = (state?.round ?? 0) + 1;
-  if (round > maxRounds)
-    return { answer: toResult(`${tool.name} has asked ${maxRounds} times without coming to an end.`) };
+  if (round > mostRounds) return { answer: toResult(tooManyRounds(tool.name)) };
   return { answer: await ask(context, outcome, { tool: tool.name, args: digest, answers, round }, request) };
 };
 
@@ -101,18 +97,14 @@ const readAnswers = (
 ): Readonly<Record<string, GivenAnswer>> => {
   try {
     const given = fromInputResponses(request.mcpReq.inputResponses ?? {}, new Map(Object.entries(questions)), anyMode);
-    for (const [name, answer] of Object.entries(given)) requireFitting(name, questions[name], answer);
+    for (const [name, question] of Object.entries(questions)) {
+      const answer = given[name];
+      if (answer !== undefined) requireFitting(question, answer, `inputResponses.${name}.content`);
+    }
     return given;
   } catch (error) {
     throw toProtocolError(error, context.log);
   }
-};
-
-const requireFitting = (name: string, question: PrepareQuestion | undefined, answer: GivenAnswer): void => {
-  if (answer.action !== "accept" || question?.schema === undefined) return;
-  const path = `inputResponses.${name}.content`;
-  const fault = questionCheck(question.schema, path)(answer.content);
-  if (fault !== undefined) throw new BridgeError("invalid_input", `${path}: ${fault}`, { data: { path } });
 };
 
 const digestOf = (args: unknown): string =>

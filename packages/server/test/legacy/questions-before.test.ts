@@ -31,6 +31,15 @@ const tools: readonly ToolDefinition[] = [
     target: { run: "job" },
     prepare: (_input, answers) => ({ questions: { [`again${Object.keys(answers).length}`]: { message: "Again?" } } }),
   },
+  {
+    name: "thorough",
+    adapter: "fake",
+    target: { run: "job" },
+    prepare: (input, answers) => {
+      const round = Object.keys(answers).length;
+      return round === 20 ? { input } : { questions: { [`more${round}`]: { message: "And?" } } };
+    },
+  },
 ];
 
 const ada = { action: "accept", content: { name: "Ada" } };
@@ -113,6 +122,17 @@ describe.each([
     expect(text).toMatch(/job.*Who\?.*nobody is here/s);
     if (isTask) expect(error?.code).toBe(-32_602);
     expect(backend.starts()).toBe(0);
+  });
+
+  test("may need twenty answers", async () => {
+    const { rpc, backend } = await open();
+    const stream = await rpc.open("tools/call", { ...call, name: "thorough" }, { id: "call" });
+    for (let round = 0; round < 20; round++) {
+      await eventually(() => questionsOn(stream).length === round + 1);
+      await rpc.send({ id: questionsOn(stream)[round]?.id, result: { action: "accept" } });
+    }
+    await eventually(() => backend.starts() === 1);
+    stream.close();
   });
 
   test("comes to an end", async () => {

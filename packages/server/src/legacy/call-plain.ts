@@ -1,16 +1,14 @@
-import { ProtocolError, type Result } from "@modelcontextprotocol/server";
+import { type InputRequest, isInputRequiredResult, ProtocolError, type Result } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
 import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import { readProgressToken } from "@taskbridge/protocol/untasked";
 import { callPlainTool, progressReporter } from "../mcp/call-plain-tool.ts";
+import { mostRounds, tooManyRounds } from "../mcp/most-rounds.ts";
 import type { PlainToolContext } from "../mcp/plain-tool.ts";
 import type { CatalogTool } from "../mcp/tool-catalog.ts";
 import { askOnCall } from "./ask-on-call.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
-
-/** A tool that has asked this often will not come to an end. */
-const maxRounds = 20;
 
 /**
  * Answers `tools/call` for an ordinary tool. What it asks by an `InputRequiredResult` goes to the client as requests of
@@ -22,32 +20,26 @@ export const callPlain = async (
 ): Promise<Result> => {
   let inputResponses: Readonly<Record<string, unknown>> | undefined;
   let state: JsonObject | undefined;
-  for (let round = 0; round <= maxRounds; round++) {
+  for (let round = 0; ; round++) {
     const context = toContext(request, inputResponses, state);
-    const result: Result & { readonly inputRequests?: unknown; readonly requestState?: unknown } = await callPlainTool(
-      found,
-      request.params.arguments,
-      context,
-    );
-    if (result.resultType !== "input_required") return result;
-    const outcome = await askAll(request, (result.inputRequests ?? {}) as InputRequests);
+    const result = await callPlainTool(found, request.params.arguments, context);
+    if (!isInputRequiredResult(result)) return result;
+    if (round === mostRounds) throw new ProtocolError(-32_603, tooManyRounds(found.tool.name));
+    const outcome = await askAll(request, result.inputRequests ?? {});
     if ("refused" in outcome) return { ...toErrorResult(`${found.tool.name} asks, but ${outcome.refused}`) };
     inputResponses = outcome.replies;
-    state = typeof result.requestState === "string" ? (JSON.parse(result.requestState) as JsonObject) : undefined;
+    state = result.requestState === undefined ? undefined : (JSON.parse(result.requestState) as JsonObject);
   }
-  throw new ProtocolError(-32_603, `${found.tool.name} has asked ${maxRounds} times without coming to an end.`);
 };
 
 interface Answers {
   readonly replies: Readonly<Record<string, unknown>>;
 }
 
-type InputRequests = Readonly<Record<string, { readonly method: string; readonly params?: object }>>;
-
 /** The answers by key, or why there are none: of several questions, one that is not answered takes the others back. */
 const askAll = async (
   request: LegacyRequest,
-  requests: InputRequests,
+  requests: Readonly<Record<string, InputRequest>>,
 ): Promise<Answers | { readonly refused: string }> => {
   const capabilities = request.session.capabilities();
   for (const asked of Object.values(requests)) {
@@ -74,13 +66,10 @@ const askAll = async (
 };
 
 /** https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities */
-const missingCapability = (
-  { method, params }: InputRequests[string],
-  { form, url, sampling }: SessionCapabilities,
-): string | undefined => {
-  if (method === "sampling/createMessage") return sampling ? undefined : "sampling";
-  if (method !== "elicitation/create") return undefined;
-  const isPage = (params as { readonly mode?: unknown } | undefined)?.mode === "url";
+const missingCapability = (asked: InputRequest, { form, url, sampling }: SessionCapabilities): string | undefined => {
+  if (asked.method === "sampling/createMessage") return sampling ? undefined : "sampling";
+  if (asked.method !== "elicitation/create") return undefined;
+  const isPage = asked.params.mode === "url";
   if (isPage ? url : form) return undefined;
   return `elicitation.${isPage ? "url" : "form"}`;
 };

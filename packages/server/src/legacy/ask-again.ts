@@ -1,0 +1,8 @@
+import type { BridgeError } from "@taskbridge/core";
+
+/** A client whose answers do not fit is asked the same so many times, and then given up. */
+export const mostAttempts = 3;
+
+/** A question that was answered with what does not fit, as it is asked again. */
+export const toAskedAgain = (message: string, fault: BridgeError): string =>
+  `${message}\n\n(The answer did not fit. ${fault.message})`;
