@@ -84,6 +84,7 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
   };
   /** The store has failed, which says nothing about the client. */
   const lookAgain = ({ taskId, owner }: AskedOnce): void => {
+    if (closed.aborted) return;
     const forget = (): void => cancel();
     const cancel = serve.clock.schedule(lookAgainMs, () => {
       closed.removeEventListener("abort", forget);

@@ -11,7 +11,7 @@ export interface StreamTap {
 
 const opening = new TextEncoder().encode(": open\n\n");
 
-/** Passes an event stream on, as fast as it is read. `gone` fires when its reader is no longer there. */
+/** Passes an event stream on, as fast as it is read, its failure as well. `gone` fires when its reader is no longer there. */
 export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal): StreamTap => {
   const reader = source.getReader();
   const closed = new AbortController();
@@ -26,11 +26,19 @@ export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal)
   const end = (): void => {
     if (isOver) return;
     finish();
-    // The source then knows as well, and whoever reads gets the end.
+    // The source then knows as well, and whoever reads gets the end. One that has failed has told so by `read`.
     reader.cancel().catch(() => {});
   };
   gone.addEventListener("abort", end, { once: true });
   if (gone.aborted) end();
+  const read = async (): ReturnType<typeof reader.read> => {
+    try {
+      return await reader.read();
+    } catch (error) {
+      finish();
+      throw error;
+    }
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
@@ -40,7 +48,7 @@ export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal)
           return controller.enqueue(opening);
         }
         isWaiting = true;
-        const { value, done } = await reader.read();
+        const { value, done } = await read();
         if (!done) {
           isWaiting = false;
           return controller.enqueue(value);

@@ -16,6 +16,7 @@ import type { CallRequest } from "../mcp/call-request.ts";
 import { createTask, stopIfGone } from "../mcp/create-task.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
+import { firstOf } from "./first-of.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
 
 /** The most tasks that one page of `tasks/list` holds. */
@@ -66,7 +67,7 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
     const channel = session.channelOf(request.id);
     session.watch.remember(view, owner);
     const close = session.channels.openFor(view.record.taskId, channel);
-    const over = AbortSignal.any([signal, channel.closed, context.stopping]);
+    const { signal: over, release } = firstOf([signal, channel.closed, context.stopping]);
     try {
       while (!hasEnded(view)) {
         session.watch.hear(view, owner);
@@ -81,6 +82,7 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
       }
       session.watch.hear(view, owner);
     } finally {
+      release();
       close();
       leave();
     }
@@ -126,11 +128,19 @@ const taskOptions = (context: ServeContext, { session }: LegacyRequest, { record
   expectation: context.catalog.expectation(record.tool),
 });
 
-/** Lists carry no outputs, but whether one fits its schema decides about the status. */
+/**
+ * Lists carry no outputs, but whether one fits its schema decides about the status. One that cannot be read, maybe because
+ * it has expired since it was listed, keeps nobody from the rest of the list.
+ */
 const withOutput = async (context: ServeContext, request: LegacyRequest, listed: TaskView): Promise<TaskView> => {
   const { state, tool, taskId } = listed.record;
   if (state !== "succeeded" || context.catalog.expectation(tool) === undefined) return listed;
-  return context.engine.readTask(taskId, toAccess(request.owner)).catch(() => listed);
+  try {
+    return await context.engine.readTask(taskId, toAccess(request.owner));
+  } catch (error) {
+    context.log.warn({ err: error, taskId }, "the output of a listed task could not be read");
+    return listed;
+  }
 };
 
 /** A client that waits while the server is stopped is to ask again: it gets no answer, and its stream is closed. */
