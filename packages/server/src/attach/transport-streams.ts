@@ -75,7 +75,7 @@ interface WatchedStream {
   isOpen(): boolean;
   /** What was sent on it counts as taken, also once it is closed. */
   settle(): void;
-  /** Looks no more. */
+  /** Looks no more: its session has ended. */
   stop(): void;
 }
 
@@ -100,13 +100,15 @@ const watchStream = (on: RequestId | undefined, find: () => unknown, parts: Watc
     stop = clock.schedule(lookMs, () => {
       if (isOpen() && !closed.aborted && !stopping.aborted) return look();
       forget?.();
-      gone.abort(new Error("the stream is closed"));
+      close();
     });
   };
-  look();
+  const close = (): void => gone.abort(new Error("the stream is closed"));
+  if (closed.aborted) close();
+  else look();
   const channel: Channel = {
     on,
-    closed: AbortSignal.any([closed, gone.signal]),
+    closed: gone.signal,
     isReady: () => isSettled || isOpen(),
   };
   return {
@@ -115,6 +117,9 @@ const watchStream = (on: RequestId | undefined, find: () => unknown, parts: Watc
     settle: () => {
       isSettled = true;
     },
-    stop: () => stop(),
+    stop: () => {
+      stop();
+      close();
+    },
   };
 };

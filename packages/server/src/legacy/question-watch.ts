@@ -1,6 +1,7 @@
 import type { TaskView } from "@taskbridge/core";
 import { toAccess } from "../caller.ts";
 import type { Channel } from "./channel.ts";
+import { firstOf } from "./first-of.ts";
 import type { AskedOnce } from "./question-desk.ts";
 
 /** Sees to it that a question is put by one client at a time, as long as it is open. */
@@ -42,7 +43,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
   const { parts, by, taskId, owner, question } = asked;
   const { channels } = parts;
   const { engine, clock, log, stopping } = parts.serve;
-  const closed = AbortSignal.any([parts.closed, stopping]);
+  const ends = firstOf([parts.closed, stopping]);
   const access = toAccess(owner);
   const over = new AbortController();
   const wait = waiter(over.signal);
@@ -54,8 +55,8 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
     over.abort(new Error(reasons[end]));
   };
   const onClosed = (): void => finish("closed");
-  closed.addEventListener("abort", onClosed, { once: true });
-  if (closed.aborted) onClosed();
+  ends.signal.addEventListener("abort", onClosed, { once: true });
+  if (ends.signal.aborted) onClosed();
 
   const release = async (): Promise<void> => {
     if (letGo === undefined) return;
@@ -183,7 +184,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
       throw over.signal.reason;
     },
     stop: async () => {
-      closed.removeEventListener("abort", onClosed);
+      ends.release();
       over.abort(new Error("the question is settled"));
       await release();
     },
