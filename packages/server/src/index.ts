@@ -6,7 +6,7 @@ export { tokenFile } from "./auth/token-file.ts";
 export type { OwnerPolicy } from "./caller.ts";
 export { createTaskServer } from "./create-task-server.ts";
 export type { PlainTool, PlainToolContext, PlainToolResult } from "./mcp/plain-tool.ts";
-export type { WireName } from "./parse-wires.ts";
+export { defaultWires, type WireName } from "./parse-wires.ts";
 export { defaultWireLimits, type WireLimits } from "./server-limits.ts";
 export type { ServerLog } from "./server-log.ts";
 export type {

@@ -5,7 +5,7 @@ import type { CallContext, CheckFinding, WorkflowAdapter } from "@taskbridge/cor
 import { exitCodes } from "../cli-error.ts";
 import { checkTemplates } from "../config/check-templates.ts";
 import { chooseConfig } from "../config/choose-config.ts";
-import { type Config, defaultWires } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { formatPath, parsePath } from "../config/config-path.ts";
 import { loadPipelines, type Pipelines } from "../config/load-pipelines.ts";
@@ -37,7 +37,7 @@ export const doctor = async (flags: { readonly config?: string }): Promise<numbe
     checkTemplates(config);
     const pipelines = await loadPipelines(config);
     print({ level: "ok", subject: config.file, message: "the configuration can be used" });
-    for (const finding of checkWires(config)) print(finding);
+    for (const finding of await checkWires(config)) print(finding);
     for (const finding of await checkStore(config, pipelines)) print(finding);
     for (const name of Object.keys(pipelines.adapters)) {
       for (const finding of await checkAdapter(config, pipelines, name)) print(finding);
@@ -59,7 +59,8 @@ const checkNode = (): Finding => {
     : { level: "error", subject: "node", message: `20.19 or newer is needed, this is ${process.version}` };
 };
 
-const checkWires = ({ server: { wires = defaultWires } }: Config): Finding[] => {
+const checkWires = async ({ server }: Config): Promise<Finding[]> => {
+  const wires = server.wires ?? (await import("@taskbridge/server")).defaultWires;
   const told: Finding = { level: "ok", subject: "server.wires", message: wires.join(", ") };
   if (wires.includes("none")) return [told];
   const message = "hosts that know no tasks cannot use the tools; add none to serve them";

@@ -62,4 +62,3 @@ export type LimitSettings = Partial<
 >;
 
 export const defaultStore = "sqlite:./taskbridge.db";
-export const defaultWires: readonly WireName[] = ["2026-07-28", "2025-11-25", "none"];

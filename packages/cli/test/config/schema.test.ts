@@ -1,9 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { defaultLimits, defaultTaskPolicy } from "@taskbridge/core";
-import { defaultWireLimits } from "@taskbridge/server";
+import { defaultWireLimits, defaultWires } from "@taskbridge/server";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { configSchema } from "../../src/config/check-schema.ts";
-import { defaultWires } from "../../src/config/config.ts";
 
 interface Schema {
   readonly description?: string;
