@@ -18,7 +18,7 @@ afterEach(hangUp);
 afterEach(stopAll);
 
 /** Over HTTP, where `Request` and `Response` cost most; connecting alone is tried more often. */
-const requests = Number(process.env.TASKBRIDGE_TEST_REQUESTS ?? 1_000);
+const requests = Number(process.env.TASKBRIDGE_TEST_REQUESTS ?? 600);
 const connections = 10_000;
 const anyResult = z.looseObject({});
 const text = { content: [{ type: "text" as const, text: "own" }] };
@@ -159,11 +159,11 @@ describe("a server that is made and attached to for each request", () => {
     const ratioFor = (make: () => McpServer, times: number): number => {
       const both = attached(make);
       measure(both, times);
-      const rounds = Array.from({ length: 6 }, () => [measure(make, times), measure(both, times)] as const);
+      const rounds = Array.from({ length: 4 }, () => [measure(make, times), measure(both, times)] as const);
       const own = Math.min(...rounds.map(([alone]) => alone));
       return (Math.min(...rounds.map(([, together]) => together)) - own) / own;
     };
-    const [bare, usual] = [ratioFor(createHost, 1_000), ratioFor(() => createHostV2(), 60)];
+    const [bare, usual] = [ratioFor(createHost, 500), ratioFor(() => createHostV2(), 40)];
     process.stdout.write(
       `attaching takes ${bare.toFixed(2)} of the time that the SDK takes to make a server with one tool, ${usual.toFixed(2)} of one with seven\n`,
     );
