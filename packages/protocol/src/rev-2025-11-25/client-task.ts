@@ -23,13 +23,13 @@ export const withClientTask = <Method extends string, Params extends object>(
  * Reads a client's `CreateTaskResult`. A task begins as `working`, so one that does not say is that. Throws
  * `bad_response` for what is no task.
  */
-export const readCreatedTask = (value: unknown): ClientTask => readTask(value, { status: "working" });
+export const parseCreatedTask = (value: unknown): ClientTask => readTask(value, { status: "working" });
 
 /**
  * Reads a client's answer to `tasks/get`; `asked`: the ID that it was asked for, for clients that do not repeat it. Throws
  * `bad_response` for what is no task.
  */
-export const readClientTask = (value: unknown, asked?: string): ClientTask => readTask(value, { taskId: asked });
+export const parseClientTask = (value: unknown, asked?: string): ClientTask => readTask(value, { taskId: asked });
 
 export const isClientTaskOver = (status: TaskStatus): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";

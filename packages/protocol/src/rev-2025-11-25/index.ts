@@ -1,8 +1,8 @@
 export {
   type ClientTask,
   isClientTaskOver,
-  readClientTask,
-  readCreatedTask,
+  parseClientTask,
+  parseCreatedTask,
   withClientTask,
 } from "./client-task.ts";
 export { endedCannotBeCancelled } from "./ended-cannot-be-cancelled.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import {
   isClientTaskOver,
-  readClientTask,
-  readCreatedTask,
+  parseClientTask,
+  parseCreatedTask,
   withClientTask,
 } from "../../src/rev-2025-11-25/client-task.ts";
 import { toElicitation } from "../../src/rev-2025-11-25/to-elicitation.ts";
@@ -35,7 +35,7 @@ describe("[B-13] questions as tasks of the client", () => {
     [{ task: { ...full, status: "completed", pollInterval: 0 } }, { taskId: "c-1", status: "completed" }],
     [{ task: { ...full, pollInterval: "soon" } }, { taskId: "c-1", status: "working" }],
   ])("created: %j", (value, task) => {
-    expect(readCreatedTask(value)).toEqual(task);
+    expect(parseCreatedTask(value)).toEqual(task);
   });
 
   test.each([
@@ -43,20 +43,20 @@ describe("[B-13] questions as tasks of the client", () => {
     [{ task: { ...full, status: "input_required" } }, { taskId: "c-1", status: "input_required", pollIntervalMs: 500 }],
     [{ status: "cancelled" }, { taskId: "asked", status: "cancelled" }],
   ])("looked at: %j", (value, task) => {
-    expect(readClientTask(value, "asked")).toEqual(task);
+    expect(parseClientTask(value, "asked")).toEqual(task);
   });
 
   test.each([
-    [readCreatedTask, undefined],
-    [readCreatedTask, "c-1"],
-    [readCreatedTask, []],
-    [readCreatedTask, { action: "accept", content: {} }],
-    [readCreatedTask, { task: { taskId: 7 } }],
-    [readCreatedTask, { task: { taskId: "c-1", status: "submitted" } }],
-    [readClientTask, { taskId: "c-1" }],
-    [readClientTask, { status: "working" }],
-    [readClientTask, { taskId: "c-1", status: "done" }],
-    [readClientTask, { taskId: "c-1", status: null }],
+    [parseCreatedTask, undefined],
+    [parseCreatedTask, "c-1"],
+    [parseCreatedTask, []],
+    [parseCreatedTask, { action: "accept", content: {} }],
+    [parseCreatedTask, { task: { taskId: 7 } }],
+    [parseCreatedTask, { task: { taskId: "c-1", status: "submitted" } }],
+    [parseClientTask, { taskId: "c-1" }],
+    [parseClientTask, { status: "working" }],
+    [parseClientTask, { taskId: "c-1", status: "done" }],
+    [parseClientTask, { taskId: "c-1", status: null }],
   ])("what is no task is a bad answer (%#)", (read, value) => {
     expect(() => read(value)).toThrow(expect.objectContaining({ code: "bad_response" }));
   });

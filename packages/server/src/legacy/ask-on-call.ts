@@ -1,4 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
+import { firstOf } from "./first-of.ts";
 import { isRpcError } from "./is-rpc-error.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
 
@@ -11,12 +12,14 @@ export const askOnCall = async (
   method: string,
   params: object,
 ): Promise<{ readonly reply: unknown } | { readonly refused: string }> => {
-  const over = AbortSignal.any([signal, session.channelOf(id).closed]);
+  const over = firstOf([signal, session.channelOf(id).closed]);
   try {
-    return { reply: await session.link.request(method, params, { on: id, signal: over }) };
+    return { reply: await session.link.request(method, params, { on: id, signal: over.signal }) };
   } catch (error) {
-    if (over.aborted) throw new ProtocolError(-32_603, "The call was given up");
+    if (over.signal.aborted) throw new ProtocolError(-32_603, "The call was given up");
     if (!isRpcError(error)) throw error;
     return { refused: error.message };
+  } finally {
+    over.release();
   }
 };

@@ -1,38 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { isBridgeError, type TaskQuestion, type TaskView, toBridgeError } from "@taskbridge/core";
+import { isBridgeError, type TaskView, toBridgeError } from "@taskbridge/core";
 import { openQuestions } from "@taskbridge/protocol";
-import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { mostAttempts, toAskedAgain } from "./ask-again.ts";
-import { askClient, toInquiry } from "./ask-client.ts";
-import type { ClientLink } from "./client-link.ts";
+import { askClient } from "./ask-client.ts";
+import type { AskedOnce, DeskParts } from "./asked-once.ts";
 import { type QuestionWatch, watchQuestion } from "./question-watch.ts";
-import type { SessionChannels } from "./session-channels.ts";
+import { toInquiry } from "./to-inquiry.ts";
 
 /** Puts the questions of tasks to one client, each once, however many streams and processes notice it. */
 export interface QuestionDesk {
   /** Asks what a task has open, on the best stream there is, unless somebody else is doing so. */
   notice(view: TaskView, owner: Owner): void;
-}
-
-export interface DeskParts {
-  readonly serve: ServeContext;
-  readonly link: ClientLink;
-  readonly channels: SessionChannels;
-  readonly capabilities: () => SessionCapabilities;
-  /** Fires when the client can no longer be reached. */
-  readonly closed: AbortSignal;
-}
-
-/** One question that is put to a client. */
-export interface AskedOnce {
-  readonly parts: DeskParts;
-  /** Who claims it. */
-  readonly by: string;
-  readonly taskId: string;
-  readonly owner: Owner;
-  readonly question: TaskQuestion;
 }
 
 interface Asking {

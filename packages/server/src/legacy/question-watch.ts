@@ -1,8 +1,9 @@
 import type { TaskView } from "@taskbridge/core";
-import { toAccess } from "../caller.ts";
+import type { AskedOnce } from "./asked-once.ts";
 import type { Channel } from "./channel.ts";
 import { firstOf } from "./first-of.ts";
-import type { AskedOnce } from "./question-desk.ts";
+import { createQuestionClaim } from "./question-claim.ts";
+import { createWaiter, onAbort } from "./waiter.ts";
 
 /** Sees to it that a question is put by one client at a time, as long as it is open. */
 export interface QuestionWatch {
@@ -28,9 +29,6 @@ export interface QuestionWatch {
 
 export type QuestionEnd = "elsewhere" | "closed";
 
-/** Who dies while asking keeps others from asking no longer than this (milliseconds). */
-const claimMs = 30_000;
-const renewMs = 10_000;
 /** A client without any stream has so long to come back before another is asked (milliseconds). */
 const graceMs = 10_000;
 
@@ -40,15 +38,13 @@ const reasons: Readonly<Record<QuestionEnd, string>> = {
 };
 
 export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
-  const { parts, by, taskId, owner, question } = asked;
+  const { parts, taskId, question } = asked;
   const { channels } = parts;
-  const { engine, clock, log, stopping } = parts.serve;
+  const { clock, stopping } = parts.serve;
   const ends = firstOf([parts.closed, stopping]);
-  const access = toAccess(owner);
   const over = new AbortController();
-  const wait = waiter(over.signal);
+  const wait = createWaiter(over.signal);
   let end: QuestionEnd | undefined;
-  let letGo: (() => void) | undefined;
 
   const finish = (reason: QuestionEnd): void => {
     end ??= reason;
@@ -58,48 +54,11 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
   ends.signal.addEventListener("abort", onClosed, { once: true });
   if (ends.signal.aborted) onClosed();
 
-  const release = async (): Promise<void> => {
-    if (letGo === undefined) return;
-    letGo();
-    letGo = undefined;
-    try {
-      await engine.releaseQuestion(taskId, access, question.key, by);
-    } catch (error) {
-      // It lapses, since nobody renews it.
-      log.warn({ err: error, taskId }, "the claim of a question could not be given back");
-    }
-  };
-  const renew = async (): Promise<void> => {
-    try {
-      const { outcome } = await engine.claimQuestion(taskId, access, question.key, { by, forMs: claimMs });
-      if (outcome !== "held") finish("elsewhere");
-    } catch (error) {
-      // The claim holds for two more turns.
-      log.warn({ err: error, taskId }, "the claim of a question could not be renewed");
-    }
-  };
   const hear = ({ record }: TaskView): void => {
     const isOpen = record.questions.some(({ key, state }) => key === question.key && state === "open");
     if (!isOpen || record.endedAt !== undefined) finish("elsewhere");
   };
-  /** Keeps the claim alive, and hears at once when the question is settled elsewhere. */
-  const hold = async (): Promise<void> => {
-    let isHeld = true;
-    let cancel: () => void = () => {};
-    const schedule = (): void => {
-      cancel = clock.schedule(renewMs, () => void renew().then(() => isHeld && schedule()));
-    };
-    schedule();
-    let unfollow: () => void = () => {};
-    letGo = () => {
-      isHeld = false;
-      cancel();
-      unfollow();
-    };
-    const follow = await engine.followTask(taskId, access, hear, () => finish("elsewhere"));
-    unfollow = () => follow.stop();
-    if (!isHeld) follow.stop();
-  };
+  const claim = createQuestionClaim(asked, { hear, lost: () => finish("elsewhere") });
   const takeTurn = async (): Promise<Channel> => {
     for (;;) {
       over.signal.throwIfAborted();
@@ -108,15 +67,12 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
         await wait((resolve) => channels.onOpen(resolve));
         continue;
       }
-      if (letGo !== undefined) return channel;
-      const claim = await engine.claimQuestion(taskId, access, question.key, { by, forMs: claimMs });
-      if (claim.outcome === "closed") finish("elsewhere");
-      else if (claim.outcome === "taken") await freed(claim.until);
-      else {
-        await hold();
-        // Settled while it was being claimed.
-        if (over.signal.aborted) await release();
-      }
+      if (claim.isHeld()) return channel;
+      const claimed = await claim.take();
+      if (claimed.outcome === "closed") finish("elsewhere");
+      else if (claimed.outcome === "taken") await wait((resolve) => claim.onFree(claimed.until, resolve));
+      // Settled while it was being claimed.
+      else if (over.signal.aborted) await claim.release();
     }
   };
   let turning: Promise<Channel> | undefined;
@@ -127,25 +83,6 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
     });
     return turning;
   };
-  /** Another is asking: its claim lapses, or it is given back before. */
-  const freed = (until: number): Promise<void> =>
-    wait((resolve) => {
-      const cancel = clock.schedule(Math.min(Math.max(until - clock.now(), 1_000), claimMs), resolve);
-      const listener = ({ record }: TaskView): void => {
-        if (record.questions.find(({ key }) => key === question.key)?.claim === undefined) resolve();
-      };
-      const following = engine.followTask(taskId, access, listener, resolve);
-      const unfollow = following.then(({ stop }) => stop);
-      // What fails here fails again with the next claim, and is told then.
-      unfollow.catch(resolve);
-      return () => {
-        cancel();
-        unfollow.then(
-          (stop) => stop(),
-          () => {},
-        );
-      };
-    });
   const returned = async (): Promise<"back" | "away"> => {
     await wait((resolve) => {
       const stops = [channels.onOpen(resolve), clock.schedule(graceMs, resolve)];
@@ -154,7 +91,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
       };
     });
     if (channels.forTask(taskId) !== undefined) return "back";
-    await release();
+    await claim.release();
     return "away";
   };
   /** A client that has taken a question and still has a stream is not asked it again: a person takes time. */
@@ -186,30 +123,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
     stop: async () => {
       ends.release();
       over.abort(new Error("the question is settled"));
-      await release();
+      await claim.release();
     },
   };
-};
-
-/** Waits for a signal that `subscribe` gives; returns how to stop listening. Rejects when `over` fires before. */
-const waiter =
-  (over: AbortSignal) =>
-  (subscribe: (resolve: () => void) => () => void): Promise<void> =>
-    new Promise((resolve, reject) => {
-      let stop: () => void = () => {};
-      const settle = (act: () => void): void => {
-        stop();
-        over.removeEventListener("abort", onOver);
-        act();
-      };
-      const onOver = (): void => settle(() => reject(over.reason));
-      over.addEventListener("abort", onOver, { once: true });
-      stop = subscribe(() => settle(resolve));
-      if (over.aborted) onOver();
-    });
-
-const onAbort = (signal: AbortSignal, act: () => void): (() => void) => {
-  if (signal.aborted) queueMicrotask(act);
-  else signal.addEventListener("abort", act, { once: true });
-  return () => signal.removeEventListener("abort", act);
 };
