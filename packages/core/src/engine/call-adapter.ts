@@ -44,7 +44,7 @@ export interface AdapterCall<Result> {
 export const callAdapter = async <Result>(engine: EngineContext, call: AdapterCall<Result>): Promise<Result> => {
   const adapter = requireAdapter(engine, call.adapterId);
   const deadline = new AbortController();
-  const signal = AbortSignal.any([engine.closing, deadline.signal]);
+  if (engine.closing.aborted) deadline.abort(engine.closing.reason);
   const attributes = {
     "taskbridge.adapter": call.adapterId,
     ...(call.record === undefined
@@ -69,16 +69,20 @@ export const callAdapter = async <Result>(engine: EngineContext, call: AdapterCa
       );
       deadline.abort();
     });
-    const onClosing = (): void =>
+    const onClosing = (): void => {
       giveUp(
         new BridgeError("outcome_unknown", message(call, "the server is shutting down"), {
           adapterId: call.adapterId,
           operation: call.operation,
         }),
       );
+      deadline.abort(engine.closing.reason);
+    };
+    // Not `AbortSignal.any`, which leaves a trace of every call in a signal that lives as long as the engine:
+    // https://github.com/nodejs/node/issues/54614
     engine.closing.addEventListener("abort", onClosing, { once: true });
     try {
-      const running = call.run(adapter, callContext(engine, call.adapterId, signal));
+      const running = call.run(adapter, callContext(engine, call.adapterId, deadline.signal));
       running.then(
         (result) => {
           if (isGivenUp && call.takeLate !== undefined && !engine.closing.aborted)
