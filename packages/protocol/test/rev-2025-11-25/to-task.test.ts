@@ -244,7 +244,7 @@ describe("[B-11] the cancel of an ended task", () => {
     [aView(jobFailed), lenient, "completed"],
     [aView({ state: "cancelled", ...ended }), strict, "cancelled"],
   ])("is refused, with the status that tasks/get shows (%#)", (view, options, status) => {
-    expect(endedCannotBeCancelled(view, options)).toEqual({
+    expect(endedCannotBeCancelled(toTask(view, options))).toEqual({
       code: -32_602,
       message: `Cannot cancel task: already in terminal status '${status}'`,
     });

@@ -4,7 +4,7 @@ import { parseTaskId, type RpcError } from "@taskbridge/protocol";
 import {
   endedCannotBeCancelled,
   parseCursor,
-  type TaskOptions,
+  type Task,
   type TaskParams,
   toCreateResult,
   toTask,
@@ -18,6 +18,7 @@ import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
 import { firstOf } from "./first-of.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
+import { toTaskOptions } from "./to-task-options.ts";
 
 /** The most tasks that one page of `tasks/list` holds. */
 const pageSize = 50;
@@ -49,7 +50,7 @@ export const callAsTask = async (
 export const getTask = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
   const view = await context.engine.readTask(parseTaskId(request.params), toAccess(request.owner));
   request.session.watch.remember(view, request.owner);
-  return { ...toTask(view, taskOptions(context, request, view)) };
+  return { ...show(context, request, view) };
 };
 
 /**
@@ -100,7 +101,7 @@ export const listTasks = async (context: ServeContext, request: LegacyRequest): 
   const tasks = await Promise.all(
     page.tasks.map(async (listed) => {
       const view = await withOutput(context, request, listed);
-      return toTask(view, taskOptions(context, request, view));
+      return show(context, request, view);
     }),
   );
   return { tasks, ...(page.cursor === undefined ? {} : { nextCursor: page.cursor }) };
@@ -116,17 +117,13 @@ export const cancelTask = async (context: ServeContext, request: LegacyRequest):
     : await context.engine.cancelTask(taskId, access, { reason: "the client asked for it", latch: true });
   // It may have ended by itself between the two.
   if (hasEnded(before) || view.record.state !== "cancelled") {
-    throw toFault(endedCannotBeCancelled(view, taskOptions(context, request, view)));
+    throw toFault(endedCannotBeCancelled(show(context, request, view)));
   }
-  return { ...toTask(view, taskOptions(context, request, view)) };
+  return { ...show(context, request, view) };
 };
 
-const taskOptions = (context: ServeContext, { session }: LegacyRequest, { record }: TaskView): TaskOptions => ({
-  errorStatus: context.legacyErrorStatus,
-  capabilities: session.capabilities(),
-  modelAnswers: context.allowModelAnswers,
-  expectation: context.catalog.expectation(record.tool),
-});
+const show = (context: ServeContext, { session }: LegacyRequest, view: TaskView): Task =>
+  toTask(view, toTaskOptions(context, session.capabilities(), view.record));
 
 /**
  * Lists carry no outputs, but whether one fits its schema decides about the status. One that cannot be read, maybe because

@@ -1,4 +1,4 @@
-import { isBridgeError, type TaskView } from "@taskbridge/core";
+import type { TaskView } from "@taskbridge/core";
 import {
   relatedTask,
   type SessionCapabilities,
@@ -8,13 +8,15 @@ import {
   toTask,
 } from "@taskbridge/protocol/rev-2025-11-25";
 import { toProgress } from "@taskbridge/protocol/untasked";
-import { type Owner, toAccess } from "../caller.ts";
+import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
 import type { Channel } from "./channel.ts";
 import type { ClientLink } from "./client-link.ts";
+import { createOwnStreamFollower } from "./own-stream-follower.ts";
 import type { QuestionDesk } from "./question-desk.ts";
 import type { SessionChannels } from "./session-channels.ts";
+import { toTaskOptions } from "./to-task-options.ts";
 
 /** Tells one client about the tasks it has to do with, on whatever stream it has open, until they end. */
 export interface TaskWatch {
@@ -44,8 +46,6 @@ interface Watched {
   status: Task["status"];
   toldAt: number;
   latest: TaskView | undefined;
-  /** While the session's own stream is open. */
-  unfollow: (() => void) | undefined;
   cancelTimer: (() => void) | undefined;
 }
 
@@ -60,18 +60,11 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
   const { serve, link, channels, desk, capabilities, closed } = parts;
   const watched = new Map<string, Watched>();
 
-  const show = (view: TaskView): Task =>
-    toTask(view, {
-      errorStatus: serve.legacyErrorStatus,
-      capabilities: capabilities(),
-      modelAnswers: serve.allowModelAnswers,
-      expectation: serve.catalog.expectation(view.record.tool),
-    });
+  const show = (view: TaskView): Task => toTask(view, toTaskOptions(serve, capabilities(), view.record));
   const drop = (taskId: string): void => {
-    const entry = watched.get(taskId);
-    entry?.unfollow?.();
-    entry?.cancelTimer?.();
+    watched.get(taskId)?.cancelTimer?.();
     watched.delete(taskId);
+    follower.forget(taskId);
   };
   const report = (error: unknown): void => serve.log.debug({ err: error }, "a client could not be told about a task");
 
@@ -119,56 +112,20 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     entry.latest = view;
     flush(taskId);
   };
-  const follow = async (taskId: string, entry: Watched): Promise<void> => {
-    if (entry.unfollow !== undefined) return;
-    let isOver = false;
-    let stop: () => void = () => {};
-    entry.unfollow = () => {
-      isOver = true;
-      entry.unfollow = undefined;
-      stop();
-    };
-    try {
-      const listener = (view: TaskView): void => {
-        if (isOver) return;
-        hear(view, entry.owner);
-        // Where nobody tells that the stream has closed.
-        if (channels.own() === undefined) entry.unfollow?.();
-      };
-      const followed = await serve.engine.followTask(taskId, toAccess(entry.owner), listener, () => drop(taskId));
-      stop = followed.stop;
-      if (isOver) stop();
-    } catch (error) {
-      entry.unfollow = undefined;
-      if (isBridgeError(error) && error.code === "not_found") drop(taskId);
-      else report(error);
-    }
-  };
-  const attend = (): void => {
-    const own = channels.own();
-    if (own === undefined) return;
-    own.closed.addEventListener("abort", () => {
-      if (channels.own() !== undefined) return;
-      for (const entry of watched.values()) entry.unfollow?.();
-    });
-    for (const [taskId, entry] of watched) void follow(taskId, entry);
-  };
-  let attended: Channel | undefined;
-  const stopAttending = channels.onOpen(() => {
-    if (channels.own() === attended) return;
-    attended = channels.own();
-    attend();
-  });
-  closed.addEventListener("abort", () => {
-    stopAttending();
-    for (const taskId of [...watched.keys()]) drop(taskId);
-  });
+  const follower = createOwnStreamFollower({ serve, channels, closed, hear, gone: drop });
+  closed.addEventListener(
+    "abort",
+    () => {
+      for (const taskId of [...watched.keys()]) drop(taskId);
+    },
+    { once: true },
+  );
   const keep = (taskId: string, entry: Watched): void => {
     watched.delete(taskId);
     watched.set(taskId, entry);
     const [oldest] = watched.keys();
     if (watched.size > mostWatched && oldest !== undefined) drop(oldest);
-    if (channels.own() !== undefined) void follow(taskId, entry);
+    follower.keep(taskId, entry.owner);
   };
   return {
     begin: (view, owner, progressToken) => {
@@ -205,6 +162,5 @@ const newEntry = (owner: Owner, task: Task): Watched => ({
   status: task.status,
   toldAt: 0,
   latest: undefined,
-  unfollow: undefined,
   cancelTimer: undefined,
 });
