@@ -11,6 +11,7 @@ import { createLegacyHttp } from "../legacy/legacy-http.ts";
 import { createHttpListen } from "../listen/http-listen.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
 import { createServerFactory } from "../mcp/server-factory.ts";
+import { refuse } from "./refuse.ts";
 
 /** The server as a web-standard handler. */
 export interface HttpFace {
@@ -51,7 +52,7 @@ export const createHttpFace = (context: ListenContext, { policy, auth }: HttpFac
       const owner = "identity" in outcome ? toOwner(outcome.identity) : undefined;
       if ("identity" in outcome && owner !== undefined) return { authInfo: toAuthInfo(outcome.identity, owner) };
       const refused = "refused" in outcome ? outcome.refused : namesNobody;
-      return { refusal: refuse(401, refused.description, { "WWW-Authenticate": toChallenge(refused) }) };
+      return { refusal: refuse(401, refused.description, { headers: { "WWW-Authenticate": toChallenge(refused) } }) };
     } catch (error) {
       log.error({ err: error }, "callers cannot be verified");
       return { refusal: refuse(503, "Callers cannot be verified at present") };
@@ -99,17 +100,11 @@ const readJson = async (request: Request, maxBodyBytes: number): Promise<ReadBod
   if (request.method !== "POST") return { isReadable: true };
   if (!isJsonContentType(request.headers.get("content-type"))) return { isReadable: false };
   const body = await readRequestBody(request, maxBodyBytes);
-  if (body.tooLarge) return { refusal: parseError(413, -32_000, `Payload Too Large: more than ${maxBodyBytes} bytes`) };
+  if (body.tooLarge)
+    return { refusal: refuse(413, `Payload Too Large: more than ${maxBodyBytes} bytes`, { code: -32_000 }) };
   try {
     return { isReadable: true, parsedBody: JSON.parse(body.text) };
   } catch {
-    return { refusal: parseError(400, -32_700, "Parse error: the request body is not valid JSON") };
+    return { refusal: refuse(400, "Parse error: the request body is not valid JSON", { code: -32_700 }) };
   }
 };
-
-const parseError = (status: number, code: number, message: string): Response =>
-  Response.json({ jsonrpc: "2.0", error: { code, message } }, { status });
-
-/** A refusal before JSON-RPC has begun: there is no ID to answer to. */
-export const refuse = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response =>
-  Response.json({ jsonrpc: "2.0", error: { code: -32_600, message } }, { status, headers });

@@ -4,7 +4,8 @@ import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotoc
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { BridgeError } from "@taskbridge/core";
 import type { ServerLog } from "../server-log.ts";
-import { type HttpFace, refuse } from "./http-face.ts";
+import type { HttpFace } from "./http-face.ts";
+import { refuse } from "./refuse.ts";
 import { createRequestGuard, type RequestGuardOptions } from "./request-guard.ts";
 
 export interface HttpAddress extends RequestGuardOptions {
@@ -45,7 +46,8 @@ export const listenHttp = async (
     if (request.url?.split("?")[0] !== address.path) return send(response, refuse(404, "Not found"));
     const fault = guard(request.headers);
     if (fault !== undefined) return send(response, refuse(403, fault));
-    if (isDraining) return send(response, refuse(503, "The server is being stopped", { "Retry-After": "1" }));
+    if (isDraining)
+      return send(response, refuse(503, "The server is being stopped", { headers: { "Retry-After": "1" } }));
     const verified = await face.authenticate(request.headers as Readonly<Record<string, string | undefined>>);
     if ("refusal" in verified) return send(response, verified.refusal);
     if (verified.authInfo !== undefined) request.auth = verified.authInfo;

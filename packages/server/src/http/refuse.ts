@@ -1,0 +1,15 @@
+export interface RefusalOptions {
+  /** Default: −32600, an invalid request. */
+  readonly code?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A refusal of a request as a whole. JSON-RPC has not begun, so that there is no ID to answer to:
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+ */
+export const refuse = (
+  status: number,
+  message: string,
+  { code = -32_600, headers = {} }: RefusalOptions = {},
+): Response => Response.json({ jsonrpc: "2.0", error: { code, message } }, { status, headers });
