@@ -1,2 +1,2 @@
 export { toHandle } from "./to-handle.ts";
-export { type ProgressParams, readProgressToken, toProgress } from "./to-progress.ts";
+export { type ProgressParams, progressMethod, readProgressToken, toProgress } from "./to-progress.ts";

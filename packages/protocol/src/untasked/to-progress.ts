@@ -1,5 +1,8 @@
 import type { TaskRecord } from "@taskbridge/core";
+import { isObject } from "../is-object.ts";
 import { toStatusMessage } from "../status-message.ts";
+
+export const progressMethod = "notifications/progress";
 
 export interface ProgressParams {
   readonly progressToken: string | number;
@@ -12,7 +15,7 @@ export interface ProgressParams {
 const step = 0.001;
 
 /**
- * The next `notifications/progress` of a call. Progress must rise with each one, so one that has nothing new to tell
+ * The next progress of a call. Progress must rise with each one, so one that has nothing new to tell
  * rises by next to nothing. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
  */
 export const toProgress = (record: TaskRecord, progressToken: string | number, last: number): ProgressParams => {
@@ -27,6 +30,8 @@ export const toProgress = (record: TaskRecord, progressToken: string | number, l
   };
 };
 
-/** A progress token as the protocol allows it; anything else asks for nothing. */
-export const readProgressToken = (value: unknown): string | number | undefined =>
-  typeof value === "string" || (typeof value === "number" && Number.isInteger(value)) ? value : undefined;
+/** The progress token of a request, by its `_meta`. What is none asks for nothing. */
+export const readProgressToken = (meta: unknown): string | number | undefined => {
+  const token = isObject(meta) ? meta.progressToken : undefined;
+  return typeof token === "string" || (typeof token === "number" && Number.isInteger(token)) ? token : undefined;
+};

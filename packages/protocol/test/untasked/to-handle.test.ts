@@ -47,6 +47,10 @@ describe("[D-3] progress", () => {
     [null, undefined],
     [{}, undefined],
   ])("the token %j is %j", (value, token) => {
-    expect(readProgressToken(value)).toBe(token);
+    expect(readProgressToken({ progressToken: value })).toBe(token);
+  });
+
+  test.each([undefined, null, "a", ["a"]])("there is no token in the _meta %j", (meta) => {
+    expect(readProgressToken(meta)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { type InputRequest, isInputRequiredResult, ProtocolError, type Result } 
 import type { JsonObject } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
 import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
-import { readProgressToken } from "@taskbridge/protocol/untasked";
+import { progressMethod, readProgressToken } from "@taskbridge/protocol/untasked";
 import { callPlainTool, progressReporter } from "../mcp/call-plain-tool.ts";
 import { mostRounds, tooManyRounds } from "../mcp/most-rounds.ts";
 import type { PlainToolContext } from "../mcp/plain-tool.ts";
@@ -79,17 +79,14 @@ const toContext = (
   { session, id, owner, params, signal }: LegacyRequest,
   inputResponses: Readonly<Record<string, unknown>> | undefined,
   state: JsonObject | undefined,
-): PlainToolContext => {
-  const meta = params._meta as Readonly<Record<string, unknown>> | undefined;
-  return {
-    owner,
-    signal,
-    reportProgress: progressReporter(readProgressToken(meta?.progressToken), (progress) =>
-      session.link.notify("notifications/progress", progress, id),
-    ),
-    inputResponses,
-    readState: () => state,
-    mintState: async (payload) => JSON.stringify(payload),
-    mcp: undefined,
-  };
-};
+): PlainToolContext => ({
+  owner,
+  signal,
+  reportProgress: progressReporter(readProgressToken(params._meta), (progress) =>
+    session.link.notify(progressMethod, progress, id),
+  ),
+  inputResponses,
+  readState: () => state,
+  mintState: async (payload) => JSON.stringify(payload),
+  mcp: undefined,
+});

@@ -97,11 +97,10 @@ const toCaller = ({ owner, transport, session }: LegacyRequest): Caller => {
 /** A connection that is lost takes no call back, nor does a client's own timeout; only a cancellation does. */
 const toCallRequest = (context: ServeContext, request: LegacyRequest): CallRequest => {
   const { session, params, signal, id } = request;
-  const meta = params._meta as Readonly<Record<string, unknown>> | undefined;
   return {
     signal,
     isTakenBack: (reason) => !session.closed.aborted && !isRequestTimeout(reason),
-    progressToken: readProgressToken(meta?.progressToken),
+    progressToken: readProgressToken(params._meta),
     notify: (method, told) => session.link.notify(method, told, id),
     prepare: (tool, args) => askBefore(context, request, tool, args),
   };

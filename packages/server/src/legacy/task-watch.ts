@@ -7,7 +7,7 @@ import {
   toStatusNotification,
   toTask,
 } from "@taskbridge/protocol/rev-2025-11-25";
-import { toProgress } from "@taskbridge/protocol/untasked";
+import { progressMethod, toProgress } from "@taskbridge/protocol/untasked";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
@@ -79,7 +79,7 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     if (token !== undefined && !hasEnded(view)) {
       const params = toProgress(view.record, token, entry.progress);
       entry.progress = params.progress;
-      link.notify("notifications/progress", { ...params, _meta: relatedTask(taskId) }, on).catch(report);
+      link.notify(progressMethod, { ...params, _meta: relatedTask(taskId) }, on).catch(report);
     }
     const { method, params } = toStatusNotification(task);
     link.notify(method, params, on).catch(report);

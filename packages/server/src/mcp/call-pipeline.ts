@@ -2,7 +2,7 @@ import type { Result } from "@modelcontextprotocol/server";
 import { isBridgeError, type ResolvedTool, type TaskRecord, type TaskView } from "@taskbridge/core";
 import { toErrorResult, toToolResult } from "@taskbridge/protocol";
 import { isToolError, toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
-import { toHandle, toProgress } from "@taskbridge/protocol/untasked";
+import { progressMethod, toHandle, toProgress } from "@taskbridge/protocol/untasked";
 import { toAccess } from "../caller.ts";
 import { type CallLifetime, followCall } from "./call-lifetime.ts";
 import type { CallRequest } from "./call-request.ts";
@@ -102,7 +102,7 @@ const toReporter = ({ context, request }: PipelineCall): ((record: TaskRecord) =
   return (record) => {
     const params = toProgress(record, token, last);
     last = params.progress;
-    request.notify("notifications/progress", { ...params }).catch((error: unknown) => {
+    request.notify(progressMethod, { ...params }).catch((error: unknown) => {
       context.log.debug({ err: error }, "progress could not be sent");
     });
   };

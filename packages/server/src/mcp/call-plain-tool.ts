@@ -1,7 +1,7 @@
 import { ProtocolError, type ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
-import { readProgressToken } from "@taskbridge/protocol/untasked";
+import { type ProgressParams, progressMethod, readProgressToken } from "@taskbridge/protocol/untasked";
 import type { PlainToolContext, PlainToolResult } from "./plain-tool.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 import type { CatalogTool } from "./tool-catalog.ts";
@@ -31,8 +31,8 @@ export const toPlainContext = (
 ): PlainToolContext => ({
   owner,
   signal: request.mcpReq.signal,
-  reportProgress: progressReporter(readProgressToken(request.mcpReq._meta?.progressToken), (params) =>
-    request.mcpReq.notify({ method: "notifications/progress", params }),
+  reportProgress: progressReporter(readProgressToken(request.mcpReq._meta), (params) =>
+    request.mcpReq.notify({ method: progressMethod, params: { ...params } }),
   ),
   inputResponses: request.mcpReq.inputResponses,
   readState: () => request.mcpReq.requestState<JsonObject>(),
@@ -40,15 +40,11 @@ export const toPlainContext = (
   mcp: request,
 });
 
-interface Progress extends Record<string, unknown> {
-  readonly progressToken: string | number;
-  readonly progress: number;
-}
-
+/** What a tool reports its progress by: `send` tells the caller, if that has given a token. */
 export const progressReporter =
   (
     progressToken: string | number | undefined,
-    send: (params: Progress) => Promise<void>,
+    send: (params: ProgressParams) => Promise<void>,
   ): PlainToolContext["reportProgress"] =>
   async (progress, total, message) => {
     if (progressToken === undefined) return;

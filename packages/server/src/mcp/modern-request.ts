@@ -15,7 +15,7 @@ export const toCaller = (connection: Connection, { mcpReq }: ServerContext): Cal
 export const toCallRequest = (context: ServeContext, caller: Caller, request: ServerContext): CallRequest => ({
   signal: request.mcpReq.signal,
   isTakenBack: (reason) => isModernCallTakenBack(reason, caller),
-  progressToken: readProgressToken(request.mcpReq._meta?.progressToken),
+  progressToken: readProgressToken(request.mcpReq._meta),
   notify: (method, params) => request.mcpReq.notify({ method, params: { ...params } }),
   prepare: (tool, args) => prepareCall(context, tool, args, request),
 });

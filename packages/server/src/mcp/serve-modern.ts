@@ -24,7 +24,9 @@ export const callModernTool = (
   return trackCall(context, answer);
 };
 
-export type ModernTaskMethod = "tasks/get" | "tasks/update" | "tasks/cancel";
+export const modernTaskMethods = ["tasks/get", "tasks/update", "tasks/cancel"] as const;
+
+export type ModernTaskMethod = (typeof modernTaskMethods)[number];
 
 type Method = (
   context: ServeContext,
@@ -38,8 +40,6 @@ const methods: Readonly<Record<ModernTaskMethod, Method>> = {
   "tasks/update": updateTask,
   "tasks/cancel": cancelTask,
 };
-
-export const modernTaskMethods: readonly ModernTaskMethod[] = ["tasks/get", "tasks/update", "tasks/cancel"];
 
 /** Answers a method of the tasks extension. The capability is asked for before the parameters are looked at. */
 export const serveModernTask = async (

@@ -26,14 +26,14 @@ class CatalogServer extends McpServer {
 }
 
 /**
- * Makes the server for one HTTP request or one stdio connection. Called for every poll, so it holds nothing and works
- * out nothing.
+ * Makes the server for one HTTP request or one stdio connection of 2026-07-28. Called for every poll, so it holds nothing
+ * and works out nothing.
  */
 export const createServerFactory =
   (context: ServeContext, transport: Connection["transport"], policy: OwnerPolicy): McpServerFactory =>
-  ({ era, authInfo }) => {
-    const connection: Connection = { era, transport, owner: readOwner(authInfo, policy) };
-    const tasks = era === "modern" && context.wires.has("2026-07-28");
+  ({ authInfo }) => {
+    const connection: Connection = { era: "modern", transport, owner: readOwner(authInfo, policy) };
+    const tasks = context.wires.has("2026-07-28");
     const mcp = new CatalogServer(context, context.identity, {
       capabilities: {
         tools: { listChanged: true },
