@@ -2,10 +2,7 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { CliError, exitCodes } from "./cli-error.ts";
 import { defaultConfigFile } from "./config/choose-config.ts";
 import { version } from "./version.ts";
-
-/** How commands can speak to a server about tasks, and how `call` can do without. */
-const taskWires = ["auto", "2026-07-28", "2025-11-25"] as const;
-const callWires = [...taskWires, "none"] as const;
+import { callWires, taskWires } from "./wire/wire-names.ts";
 
 /** The command line. Commands are loaded when they are run, so that `--help` is quick. */
 export const createProgram = (exit: (code: number) => void): Command => {

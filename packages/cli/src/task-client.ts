@@ -20,12 +20,12 @@ import {
 import { toInputResponses, toQuestion, toQuestions } from "./wire/to-questions.ts";
 import { textsOf, toImmediate, toResult } from "./wire/to-result.ts";
 import { toStatus } from "./wire/to-status.ts";
+import type { CallWire } from "./wire/wire-names.ts";
 
 // All that the CLI needs of an MCP client. The SDK's client refuses task results, so calls go through its transport.
 
 export interface TaskClientOptions extends LegacySourceOptions {
-  /** `auto`: tasks where the server has them, of the newest revision that has. */
-  readonly wire: "auto" | "2026-07-28" | "2025-11-25" | "none";
+  readonly wire: CallWire;
 }
 
 /** An untasked call of ours lasts 45 s at most; other servers may take longer. */

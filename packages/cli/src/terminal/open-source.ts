@@ -1,13 +1,14 @@
 import { usageError } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { TaskSource } from "../task-source.ts";
+import type { CallWire } from "../wire/wire-names.ts";
 
 /** Where the tasks of a command are: one of `config` and `url`, or else the configuration of the current folder. */
 export interface SourceFlags {
   readonly config?: string;
   readonly url?: string;
   readonly token?: string;
-  readonly wire?: "auto" | "2026-07-28" | "2025-11-25" | "none";
+  readonly wire?: CallWire;
 }
 
 export interface SourceUse {

@@ -11,13 +11,17 @@ export const createNaps = (): Naps => {
   const asleep = new Map<string, AbortController>();
   return {
     take: async (taskId, delayMs, signal) => {
-      const woken = new AbortController();
-      asleep.set(taskId, woken);
+      const nap = new AbortController();
+      const giveUp = (): void => nap.abort(signal.reason);
+      signal.addEventListener("abort", giveUp, { once: true });
+      if (signal.aborted) giveUp();
+      asleep.set(taskId, nap);
       try {
-        await sleep(delayMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) });
+        await sleep(delayMs, undefined, { signal: nap.signal });
       } catch (error) {
-        if (signal.aborted || !woken.signal.aborted) throw error;
+        if (signal.aborted || !nap.signal.aborted) throw error;
       } finally {
+        signal.removeEventListener("abort", giveUp);
         asleep.delete(taskId);
       }
     },

@@ -51,8 +51,13 @@ export const taskRequests = (transport: Transport, url: URL, _meta?: Members): R
 
   return async (method, params, { signal, timeoutMs = requestTimeoutMs } = {}) => {
     const id = `taskbridge-${++sent}`;
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const requestSignal = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+    const over = new AbortController();
+    const requestSignal = over.signal;
+    const giveUp = (): void => over.abort(signal?.reason);
+    signal?.addEventListener("abort", giveUp, { once: true });
+    if (signal?.aborted) giveUp();
+    const late = new Error(`no answer within ${timeoutMs} ms`);
+    const timer = setTimeout(() => over.abort(late), timeoutMs).unref();
     try {
       const answer = await new Promise<Members>((resolve, reject) => {
         pending.set(id, resolve);
@@ -66,6 +71,8 @@ export const taskRequests = (transport: Transport, url: URL, _meta?: Members): R
     } catch (error) {
       throw toCliError(error, url, method);
     } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", giveUp);
       pending.delete(id);
     }
   };
