@@ -175,12 +175,14 @@ describe("[D-3] progress", () => {
 
   test("travels on the call's own stream, rising, and only when asked for", async () => {
     const onStart = (run: { progress(p: object): void }) => run.progress({ done: 1, total: 2 });
-    const { rpc, backend } = await serve({ waitMs: 20_000, fake: { onStart } });
+    const clock = fakeClock();
+    const store = memoryStore({ clock });
+    const { rpc, backend } = await serve({ waitMs: 20_000, store, clock, fake: { onStart, clock } });
     const answer = rpc("tools/call", { name: "job" }, { ...untasked, meta: { progressToken: "p" } });
     await eventually(() => backend.starts() === 1);
     backend.of().progress({ done: 2, total: 2, message: "last" });
     // The throttle lets it through after a second; the end must not come before.
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await clock.advance(1_200);
     backend.of().succeed("done");
     const { messages } = await answer;
     expect(messages.slice(0, -1)).toMatchObject([

@@ -132,6 +132,7 @@ describe.each([
       await rpc.send({ id: questionsOn(stream)[round]?.id, result: { action: "accept" } });
     }
     await eventually(() => backend.starts() === 1);
+    expect(questionsOn(stream)).toHaveLength(20);
     stream.close();
   });
 
