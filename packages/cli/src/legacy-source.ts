@@ -4,6 +4,7 @@ import { shellWord } from "./terminal/shell-word.ts";
 import { askedQuestions } from "./wire/asked-questions.ts";
 import { legacyVersion, openLegacySession } from "./wire/legacy-session.ts";
 import { legacyTasks } from "./wire/legacy-tasks.ts";
+import { listed } from "./wire/listed.ts";
 import type { Members } from "./wire/members.ts";
 import { createNaps } from "./wire/naps.ts";
 import type { Elicit, ServerAddress } from "./wire/open-connection.ts";
@@ -78,12 +79,7 @@ export const legacySource = async (options: LegacySourceOptions): Promise<TaskSo
     cancelTask: async (taskId) => toLegacyStatus(await patiently("tasks/cancel", { taskId })),
     listTasks: async function* () {
       if (session.tasks.list === undefined) throw usageError(`tasks list: ${url} does not list tasks`);
-      let cursor: unknown;
-      do {
-        const page: Members = await patiently("tasks/list", cursor === undefined ? {} : { cursor });
-        yield* (page["tasks"] as Members[]).map((task) => toLegacyStatus(task));
-        cursor = page["nextCursor"];
-      } while (cursor !== undefined);
+      for await (const task of listed(patiently, "tasks/list", "tasks")) yield toLegacyStatus(task);
     },
     close: () => session.close(),
   };

@@ -1,3 +1,4 @@
+import { listed } from "./listed.ts";
 import type { Members } from "./members.ts";
 import type { Request } from "./task-requests.ts";
 
@@ -6,13 +7,10 @@ import type { Request } from "./task-requests.ts";
  * call's to refuse.
  */
 export const takesTask = async (request: Request, name: string, signal: AbortSignal): Promise<boolean> => {
-  let cursor: unknown;
-  do {
-    const page: Members = await request("tools/list", cursor === undefined ? {} : { cursor }, { signal });
-    const tool = (page["tools"] as Members[]).find((listed) => listed["name"] === name);
-    const support = (tool?.["execution"] as Members | undefined)?.["taskSupport"];
-    if (tool !== undefined) return support === "optional" || support === "required";
-    cursor = page["nextCursor"];
-  } while (cursor !== undefined);
+  for await (const tool of listed(request, "tools/list", "tools", { signal })) {
+    if (tool["name"] !== name) continue;
+    const support = (tool["execution"] as Members | undefined)?.["taskSupport"];
+    return support === "optional" || support === "required";
+  }
   return false;
 };
