@@ -7,6 +7,7 @@ import type { CallRequest } from "../mcp/call-request.ts";
 import { listResources, listResourceTemplates, readResult } from "../mcp/result-resource.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { toProtocolError } from "../mcp/to-protocol-error.ts";
+import { trackCall } from "../mcp/track-call.ts";
 import { askBefore } from "./ask-before.ts";
 import { callPlain } from "./call-plain.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
@@ -21,13 +22,11 @@ export const servesTasks = ({ wires }: ServeContext, session: Pick<LegacySession
 export const serveLegacy = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
   const answer = dispatch(context, request);
   // A stop waits for calls to be answered; who waits for the end of a task is told to come back.
-  if (request.method !== "tasks/result") context.calls.add(answer);
+  if (request.method !== "tasks/result") return trackCall(context, answer);
   try {
     return await answer;
   } catch (error) {
     throw toProtocolError(error, context.log);
-  } finally {
-    context.calls.delete(answer);
   }
 };
 

@@ -22,13 +22,13 @@ export const createSessionChannels = (findOwn?: () => Channel | undefined): Sess
   const tell = (): void => {
     for (const listener of [...listeners]) listener();
   };
-  const openOwn = (): Channel | undefined => {
+  const currentOwn = (): Channel | undefined => {
     const found = findOwn === undefined ? own : findOwn();
     return found?.closed.aborted === false ? found : undefined;
   };
   return {
-    own: openOwn,
-    forTask: (taskId) => waiting.get(taskId)?.findLast(({ closed }) => !closed.aborted) ?? openOwn(),
+    own: currentOwn,
+    forTask: (taskId) => waiting.get(taskId)?.findLast(({ closed }) => !closed.aborted) ?? currentOwn(),
     openOwn: (channel) => {
       own = channel;
       tell();
