@@ -13,8 +13,8 @@ export interface QuestionClaim {
   readonly forMs: number;
 }
 
-/** Who claims a question and dies holds it no longer than this. */
-const longestMs = 86_400_000;
+/** Who claims a question and dies holds it no longer than this, also when the store's clock is set back. */
+const longestMs = 60_000;
 
 /** See `TaskEngine.claimQuestion`. */
 export const claimQuestion = async (
@@ -63,10 +63,10 @@ const findOpen = (record: TaskRecord, key: string): TaskQuestion | undefined =>
 
 const claimOf = (question: TaskQuestion, { by, forMs }: QuestionClaim, now: number): ClaimOutcome => {
   const current = question.claim;
-  if (current !== undefined && current.by !== by && current.until > now)
-    return { outcome: "taken", until: current.until };
+  const isLive = current !== undefined && current.until > now && current.until <= now + longestMs;
+  if (isLive && current.by !== by) return { outcome: "taken", until: current.until };
   const until = now + forMs;
-  if (current?.by === by && current.until >= until) return { outcome: "held", question };
+  if (isLive && current.until >= until) return { outcome: "held", question };
   return { outcome: "held", question: { ...question, claim: { by, until } } };
 };
 

@@ -126,7 +126,7 @@ export interface TaskEngine {
   answerTask(taskId: unknown, access: Access, answers: Readonly<Record<string, GivenAnswer>>): Promise<AnswerReport>;
   /**
    * Claims an open question, so that of all who notice it, in any process, one puts it to the person. A claim lapses after
-   * `forMs` (milliseconds, at most a day) unless `by` claims again, which extends it and never shortens it. `by` is 1 to 64
+   * `forMs` (milliseconds, at most a minute) unless `by` claims again, which extends it and never shortens it. `by` is 1 to 64
    * visible ASCII characters other than `"` and `\`; one name is one holder, however often it claims. Anything else is
    * `invalid_input` with `data.path`. Clients see nothing of it, and who waits for a change is woken by a claim and by a
    * release, but not when one lapses. Anyone may answer meanwhile: the first answer counts.
