@@ -27,9 +27,13 @@ export const parseCreatedTask = (value: unknown): ClientTask => readTask(value, 
 
 /**
  * Reads a client's answer to `tasks/get`; `asked`: the ID that it was asked for, for clients that do not repeat it. Throws
- * `bad_response` for what is no task.
+ * `bad_response` for what is no task, or another.
  */
-export const parseClientTask = (value: unknown, asked?: string): ClientTask => readTask(value, { taskId: asked });
+export const parseClientTask = (value: unknown, asked?: string): ClientTask => {
+  const task = readTask(value, { taskId: asked });
+  if (asked === undefined || task.taskId === asked) return task;
+  throw bad("it is another task than was asked for");
+};
 
 export const isClientTaskOver = (status: TaskStatus): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";

@@ -41,9 +41,13 @@ describe("[B-13] questions as tasks of the client", () => {
   test.each([
     [full, { taskId: "c-1", status: "working", pollIntervalMs: 500 }],
     [{ task: { ...full, status: "input_required" } }, { taskId: "c-1", status: "input_required", pollIntervalMs: 500 }],
-    [{ status: "cancelled" }, { taskId: "asked", status: "cancelled" }],
+    [{ status: "cancelled" }, { taskId: "c-1", status: "cancelled" }],
   ])("looked at: %j", (value, task) => {
-    expect(parseClientTask(value, "asked")).toEqual(task);
+    expect(parseClientTask(value, "c-1")).toEqual(task);
+  });
+
+  test.each([full, { task: full }])("of which another is shown than was asked for: %j", (value) => {
+    expect(() => parseClientTask(value, "c-2")).toThrow(/another task/);
   });
 
   test.each([
