@@ -89,12 +89,14 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
         },
       );
       listeners.add(listener);
-      stopping.signal.addEventListener("abort", () => stop.abort(), { once: true });
+      const stopAlong = (): void => stop.abort();
+      stopping.signal.addEventListener("abort", stopAlong, { once: true });
       log.info({ url: listener.url, owners: options.auth === undefined ? policy : "verified" }, "serving");
       return {
         url: listener.url,
         port: listener.port,
         close: async () => {
+          stopping.signal.removeEventListener("abort", stopAlong);
           stop.abort();
           await stopListener(face, listener);
           listeners.delete(listener);
