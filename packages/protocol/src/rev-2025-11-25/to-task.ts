@@ -35,6 +35,8 @@ export interface TaskOptions {
   readonly capabilities?: SessionCapabilities | undefined;
   /** True: questions may also go to the client's model. Default false. */
   readonly modelAnswers?: boolean | undefined;
+  /** Keys of questions that this session was asked in vain. */
+  readonly unanswered?: ((key: string) => boolean) | undefined;
   /**
    * The tool's output schema: a result that does not fit is an error result. Costs one parsing of the output. A view
    * without its output, as lists have, is taken to fit.
@@ -91,9 +93,11 @@ const toResultStatus = (
 
 const toWaiting = (view: TaskView, message: string | undefined, options: TaskOptions): Task => {
   const { questions, taskId } = view.record;
-  const { capabilities = anything, modelAnswers = false } = options;
+  const { capabilities = anything, modelAnswers = false, unanswered } = options;
   const open = openQuestions(questions);
   const withheld = open.flatMap((question) => {
+    if (unanswered?.(question.key) === true)
+      return [`waits for an answer that this client did not give: ${question.message}`];
     if (modelAnswers && capabilities.sampling && typeof toSampling(question, taskId) !== "string") return [];
     const request = toElicitation(question, taskId, capabilities);
     return typeof request === "string" ? [request] : [];

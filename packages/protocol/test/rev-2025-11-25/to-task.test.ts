@@ -124,6 +124,7 @@ describe("[B-6] questions", () => {
     taskCancel: false,
   };
   const noForm = "waits for an answer that this client cannot give: Delete 14 files?";
+  const noAnswer = "waits for an answer that this client did not give: Delete 14 files?";
   const noPage = "waits for a person at https://sign.example/1: Sign";
   const noSecret = "waits for a secret, which no form may ask for: Password?";
 
@@ -155,6 +156,17 @@ describe("[B-6] questions", () => {
     const view = aView({ state: "waiting", questions });
     expect(toTask(view, { ...strict, capabilities, modelAnswers: true }).status).toBe(status);
     expect(toTask(view, { ...strict, capabilities: none, modelAnswers: true }).status).toBe("working");
+  });
+
+  test.each([
+    ["one", [approve], "working", noAnswer],
+    ["one of two", [approve, { ...approve, key: "q2" }], "input_required", noAnswer],
+    ["one that could not be put anyway", [page], "working", noPage],
+  ] as const)("that the client was asked in vain: %s", (_name, questions, status, statusMessage) => {
+    const view = aView({ state: "waiting", questions: [...questions] });
+    const unanswered = (key: string): boolean => key === approve.key;
+    const told = toTask(view, { ...strict, capabilities: { ...none, form: true }, unanswered });
+    expect(told).toEqual({ ...base, status, statusMessage });
   });
 
   test("the message of the task comes first", () => {

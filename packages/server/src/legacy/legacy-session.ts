@@ -15,6 +15,8 @@ export interface LegacySession {
   channelOf(requestId: RequestId): Channel;
   readonly channels: SessionChannels;
   readonly watch: TaskWatch;
+  /** The client was asked this question of a task in vain: it cannot answer it. */
+  hasGivenUp(taskId: string, key: string): boolean;
   /** Fires when the client can no longer be reached. */
   readonly closed: AbortSignal;
 }

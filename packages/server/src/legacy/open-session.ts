@@ -39,6 +39,7 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
     revision: () => revision,
     channels,
     watch,
+    hasGivenUp: desk.hasGivenUp,
     closed,
     channelOf: parts.channelOf ?? ((on) => ({ on, closed, isReady: () => true })),
     introduce: (sent, negotiated) => {

@@ -6,6 +6,7 @@ import type { ServeContext } from "../mcp/serve-context.ts";
 import { mostAttempts, toAskedAgain } from "./ask-again.ts";
 import { askClient } from "./ask-client.ts";
 import type { AskedOnce, DeskParts } from "./asked-once.ts";
+import { isRpcError } from "./is-rpc-error.ts";
 import { type QuestionWatch, watchQuestion } from "./question-watch.ts";
 import { toInquiry } from "./to-inquiry.ts";
 
@@ -13,6 +14,8 @@ import { toInquiry } from "./to-inquiry.ts";
 export interface QuestionDesk {
   /** Asks what a task has open, on the best stream there is, unless somebody else is doing so. */
   notice(view: TaskView, owner: Owner): void;
+  /** The client was asked this question in vain, and is not asked it again. */
+  hasGivenUp(taskId: string, key: string): boolean;
 }
 
 interface Asking {
@@ -25,7 +28,8 @@ interface Asking {
 /** An answer that cannot be written down is tried again so often, after so long (milliseconds). */
 const mostWrites = 20;
 const rewriteMs = 500;
-const lookAgainMs = 10_000;
+/** Between two attempts (milliseconds). */
+const restMs = 10_000;
 /** Questions that this client could not answer are remembered, so that it is not asked again. */
 const mostRemembered = 1_000;
 
@@ -33,7 +37,12 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
   const { serve, channels, capabilities, closed } = parts;
   const by = randomBytes(16).toString("hex");
   const asking = new Map<string, Asking>();
-  const givenUp = new Set<string>();
+  /** How often the client has failed to put a question. */
+  const failures = new Map<string, number>();
+  /** It is not asked these at present. */
+  const resting = new Set<string>();
+  const hasGivenUp: QuestionDesk["hasGivenUp"] = (taskId, key) =>
+    (failures.get(toId(taskId, key)) ?? 0) >= mostAttempts;
 
   const notice: QuestionDesk["notice"] = (view, owner) => {
     const { taskId, revision } = view.record;
@@ -42,8 +51,15 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
       if (asked.taskId === taskId && revision > since) watch.hear(view);
     }
     for (const question of openQuestions(view.record.questions)) {
-      const id = `${taskId} ${question.key}`;
-      if (closed.aborted || asking.has(id) || givenUp.has(id) || channels.forTask(taskId) === undefined) continue;
+      const id = toId(taskId, question.key);
+      if (
+        closed.aborted ||
+        asking.has(id) ||
+        resting.has(id) ||
+        hasGivenUp(taskId, question.key) ||
+        channels.forTask(taskId) === undefined
+      )
+        continue;
       if (typeof toInquiry(question, taskId, capabilities(), serve.allowModelAnswers) === "string") continue;
       const asked: AskedOnce = { parts, by, taskId, owner, question };
       const watch = watchQuestion(asked);
@@ -53,21 +69,24 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
     }
   };
   const ask = async (id: string, asked: AskedOnce, watch: QuestionWatch): Promise<void> => {
-    try {
-      if ((await askOnce(asked, watch)) === "given up") remember(givenUp, id);
-      asking.delete(id);
-    } catch (error) {
-      asking.delete(id);
-      serve.log.warn({ err: error, taskId: asked.taskId }, "a question could not be put to a client");
-      lookAgain(asked);
-    }
+    const outcome = await askOnce(asked, watch);
+    if (outcome === "over") failures.delete(id);
+    else if (outcome === "failed") remember(failures, id, (failures.get(id) ?? 0) + 1);
+    else if (outcome === "given up") remember(failures, id, mostAttempts);
+    // Not before: the client hears that the claim is given back, and is then told what has come of it.
+    await watch.stop();
+    asking.delete(id);
+    const isOver = outcome === "over" || hasGivenUp(asked.taskId, asked.question.key);
+    if (!isOver) rest(id, asked);
   };
-  /** The store has failed, which says nothing about the client. */
-  const lookAgain = ({ taskId, owner }: AskedOnce): void => {
+  /** The client has failed, or the store: others have their turn before it is tried once more. */
+  const rest = (id: string, { taskId, owner }: AskedOnce): void => {
     if (closed.aborted) return;
+    resting.add(id);
     const forget = (): void => cancel();
-    const cancel = serve.clock.schedule(lookAgainMs, () => {
+    const cancel = serve.clock.schedule(restMs, () => {
       closed.removeEventListener("abort", forget);
+      resting.delete(id);
       serve.engine.readTask(taskId, toAccess(owner)).then(
         (view) => notice(view, owner),
         (error: unknown) => serve.log.warn({ err: error, taskId }, "a task with a question could not be read"),
@@ -75,30 +94,39 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
     });
     closed.addEventListener("abort", forget, { once: true });
   };
-  return { notice };
+  return { notice, hasGivenUp };
 };
 
-const remember = (ids: Set<string>, id: string): void => {
-  ids.add(id);
-  const [oldest] = ids;
-  if (ids.size > mostRemembered && oldest !== undefined) ids.delete(oldest);
+const toId = (taskId: string, key: string): string => `${taskId} ${key}`;
+
+const remember = (failures: Map<string, number>, id: string, times: number): void => {
+  failures.set(id, times);
+  const [oldest] = failures.keys();
+  if (failures.size > mostRemembered && oldest !== undefined) failures.delete(oldest);
 };
 
-/** `over`: answered, or no longer to be asked. `given up`: this client has no answer to it. */
-type Outcome = "over" | "given up";
+/**
+ * `over`: answered, or no longer to be asked. `failed`: the client could not put it, and others have their turn before it
+ * is asked once more. `given up`: this client has no answer to it. `delayed`: nothing was wrong with the client.
+ */
+type Outcome = "over" | "failed" | "given up" | "delayed";
 
 /** Puts a question to the client until it is settled, and hands the answer in. */
 const askOnce = async (asked: AskedOnce, watch: QuestionWatch): Promise<Outcome> => {
   const { parts, taskId, question } = asked;
+  const { log } = parts.serve;
   try {
     return await askUntilFitting(asked, watch);
   } catch (error) {
     if (watch.end() !== undefined) return "over";
-    if (isBridgeError(error) && error.code !== "bad_response") throw error;
-    parts.serve.log.info({ err: error, taskId, question: question.key }, "a client cannot answer a question");
-    return "given up";
-  } finally {
-    await watch.stop();
+    if (!isClientsFault(error)) {
+      log.warn({ err: error, taskId }, "a question could not be put to a client");
+      return "delayed";
+    }
+    // What the client says about it may hold what its user has said.
+    const code = isRpcError(error) ? error.code : undefined;
+    log.info({ code, taskId, question: question.key }, "a client cannot answer a question");
+    return code === methodNotFound ? "given up" : "failed";
   }
 };
 
@@ -125,6 +153,11 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
   return "given up";
 };
 
+const methodNotFound = -32_601;
+
+/** What is wrong with the store says nothing about the client. */
+const isClientsFault = (error: unknown): boolean => !isBridgeError(error) || error.code === "bad_response";
+
 /** What a person has said is not dropped because the store fails for a moment, nor because the client has left since. */
 const write = async ({ clock, stopping }: ServeContext, work: () => Promise<unknown>): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
@@ -132,8 +165,8 @@ const write = async ({ clock, stopping }: ServeContext, work: () => Promise<unkn
       await work();
       return;
     } catch (error) {
-      const isPassing = ["unavailable", "throttled", "outcome_unknown"].includes(toBridgeError(error).code);
-      if (!isPassing || attempt >= mostWrites || stopping.aborted) throw error;
+      const willPass = ["unavailable", "throttled", "outcome_unknown"].includes(toBridgeError(error).code);
+      if (!willPass || attempt >= mostWrites || stopping.aborted) throw error;
       await new Promise<void>((resolve) => void clock.schedule(rewriteMs, resolve));
     }
   }

@@ -123,7 +123,7 @@ export const cancelTask = async (context: ServeContext, request: LegacyRequest):
 };
 
 const show = (context: ServeContext, { session }: LegacyRequest, view: TaskView): Task =>
-  toTask(view, toTaskOptions(context, session.capabilities(), view.record));
+  toTask(view, toTaskOptions(context, session, view.record));
 
 /**
  * Lists carry no outputs, but whether one fits its schema decides about the status. One that cannot be read, maybe because

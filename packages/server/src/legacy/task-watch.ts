@@ -60,7 +60,8 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
   const { serve, link, channels, desk, capabilities, closed } = parts;
   const watched = new Map<string, Watched>();
 
-  const show = (view: TaskView): Task => toTask(view, toTaskOptions(serve, capabilities(), view.record));
+  const show = (view: TaskView): Task =>
+    toTask(view, toTaskOptions(serve, { capabilities, hasGivenUp: desk.hasGivenUp }, view.record));
   const drop = (taskId: string): void => {
     watched.get(taskId)?.cancelTimer?.();
     watched.delete(taskId);

@@ -85,27 +85,32 @@ describe("[B-13] a question that the client takes as a task", () => {
   });
 
   test.each([
-    ["failed", { result: clientTask("failed", { statusMessage: "no user" }) }],
+    ["said to have failed", { result: clientTask("failed", { statusMessage: "no user" }) }],
     ["forgotten", { error: { code: -32_602, message: "Unknown or expired task" } }],
     ["unreadable", { result: { nothing: "here" } }],
-  ])("and that has %s there stays open for others", async (_what, answer) => {
+    ["taken for another", { result: clientTask("completed", { taskId: "another" }) }],
+  ])("and that is %s there is asked of others at once, and there only after them", async (what, answer) => {
     const { asked, session, clock, sent, answers, stream, url, taskId } = await ask();
+    const other = await legacyRpc(url, { capabilities: { elicitation: {} } });
+    const waiting = await other.open("tasks/result", { taskId });
     await reply(session, asked, { task: clientTask("working") });
     await clock.advance(5_000);
     await eventually(() => sent("tasks/get").length === 1);
     await session.send({ id: sent("tasks/get")[0]?.id, ...answer });
-    if (_what === "failed") {
+    if (what === "said to have failed") {
       await eventually(() => sent("tasks/result").length === 1);
       await session.send({ id: sent("tasks/result")[0]?.id, error: { code: -32_603, message: "no user" } });
     }
-    await session.request("tasks/get", { taskId });
-    await clock.advance(60_000);
+    await waiting.find(isElicitation);
+    for (let turn = 0; turn < 6; turn++) await clock.advance(10_000);
     expect(questionsOn(stream)).toHaveLength(1);
     expect(sent("tasks/get")).toHaveLength(1);
-    const other = await legacyRpc(url, { capabilities: { elicitation: {} } });
-    const waiting = await other.open("tasks/result", { taskId });
-    await reply(other, await waiting.find(isElicitation));
+    waiting.close();
+    await other.end();
+    await stream.find(({ id, method }) => method === "elicitation/create" && id !== asked.id);
+    await reply(session, questionsOn(stream)[1] ?? asked, { action: "accept", content: { ok: false } });
     await eventually(() => answers().length === 1);
+    expect(answers()).toMatchObject([{ content: { ok: false } }]);
   });
 
   test.each(["our task is cancelled", "it is answered elsewhere"])("is cancelled there when %s, once", async (why) => {
