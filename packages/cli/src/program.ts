@@ -15,6 +15,7 @@ export const createProgram = (exit: (code: number) => void): Command => {
   addServe(program, exit);
   addCall(program, exit);
   addTasks(program, exit);
+  addDiscover(program, exit);
   addDoctor(program, exit);
   addInit(program, exit);
   for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]) {
@@ -117,6 +118,17 @@ const addTasks = (program: Command, exit: (code: number) => void): void => {
     .addOption(configOption())
     .option("--json", "print one JSON document")
     .action(async (id, flags) => exit(await (await import("./commands/explain.ts")).explainTask(id, flags)));
+};
+
+const addDiscover = (program: Command, exit: (code: number) => void): void => {
+  program
+    .command("discover")
+    .description("list the pipelines that exist in the backends, and which of them are tools already")
+    .addOption(configOption())
+    .option("-a, --adapter <name>", "only those of this entry of adapters")
+    .option("-f, --filter <text>", "only those that the adapter finds for this text")
+    .option("--json", "print one JSON document: entries for tools")
+    .action(async (flags) => exit(await (await import("./commands/discover.ts")).discover(flags)));
 };
 
 const addDoctor = (program: Command, exit: (code: number) => void): void => {
