@@ -2,18 +2,23 @@ import { BridgeError } from "@taskbridge/core";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import type { TaskServer } from "./task-server-options.ts";
 
-const contexts = new WeakMap<TaskServer, ListenContext>();
+/** What a server is made of, for whoever attaches it elsewhere. */
+export interface TaskServerInternals extends ListenContext {
+  /** Closes the server unless it serves clients of its own. */
+  closeUnlessServing(): void;
+}
 
-/** Keeps what a server is made of, for whoever attaches it elsewhere. */
-export const rememberContext = (server: TaskServer, context: ListenContext): TaskServer => {
-  contexts.set(server, context);
+const internals = new WeakMap<TaskServer, TaskServerInternals>();
+
+export const rememberInternals = (server: TaskServer, parts: TaskServerInternals): TaskServer => {
+  internals.set(server, parts);
   return server;
 };
 
 /** Throws `misconfigured` for anything that `createTaskServer` has not made. */
-export const contextOf = (server: TaskServer, caller: string): ListenContext => {
-  const context = typeof server === "object" && server !== null ? contexts.get(server) : undefined;
-  if (context !== undefined) return context;
+export const internalsOf = (server: TaskServer, caller: string): TaskServerInternals => {
+  const known = typeof server === "object" && server !== null ? internals.get(server) : undefined;
+  if (known !== undefined) return known;
   throw new BridgeError("misconfigured", `${caller}: what createTaskServer() resolves with is needed`, {
     data: { path: "tasks" },
   });

@@ -2,13 +2,14 @@ import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
 import { serverTasksCapability } from "@taskbridge/protocol/rev-2025-11-25";
 import type { OwnerPolicy } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
-import { contextOf } from "../task-server-internals.ts";
+import { internalsOf, type TaskServerInternals } from "../task-server-internals.ts";
 import type { TaskServer } from "../task-server-options.ts";
 import { wrapResources } from "./attached-resources.ts";
 import { attachSession } from "./attached-session.ts";
 import { wrapTasks } from "./attached-tasks.ts";
 import { wrapTools } from "./attached-tools.ts";
 import type { Attachment } from "./attachment.ts";
+import { endWithStdin } from "./end-with-stdin.ts";
 import {
   type AttachableServer,
   attachedMark,
@@ -21,7 +22,7 @@ import {
 
 export interface AttachOptions {
   /**
-   * Whose tasks those of callers without verified auth are. Default: `local` on stdio and other pipes; over HTTP `none`,
+   * Whose tasks those of callers without verified auth are. Default: what `createTaskServer` was given, else `local` on stdio and other pipes; over HTTP `none`,
    * where only the ID of a task grants access to it and nothing can be listed.
    */
   readonly owners?: OwnerPolicy;
@@ -35,11 +36,12 @@ export interface AttachOptions {
  * On 2026-07-28 subscriptions to tasks also need `withTaskStreams`.
  */
 export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: AttachOptions = {}): void => {
-  const { serve } = contextOf(tasks, "attachTasks");
+  const internals = internalsOf(tasks, "attachTasks");
+  const { serve } = internals;
   const parts = toSdkParts(host);
   if (parts.server[attachedMark] === true) throw refuse("tasks are attached to this server already");
   requireOwnNames(serve, parts);
-  const policy = options.owners;
+  const policy = options.owners ?? serve.owners;
   declare(parts, serve.wires, policy);
   settleHandlers(parts);
   const session = attachSession(serve, parts.server);
@@ -51,7 +53,7 @@ export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: 
     ...wrapResources(attachment),
   ]);
   for (const [method, handler] of wrapped) parts.server._requestHandlers.set(method, handler);
-  attendConnect(attachment, wrapped);
+  attendConnect(attachment, wrapped, internals);
   parts.server[attachedMark] = true;
 };
 
@@ -89,7 +91,11 @@ const hearHandshake = ({ parts: { server }, session }: Attachment): ReadonlyMap<
 };
 
 /** Handlers that were replaced after us would leave tasks out without a word. */
-const attendConnect = (attachment: Attachment, wrapped: ReadonlyMap<string, SdkHandler>): void => {
+const attendConnect = (
+  attachment: Attachment,
+  wrapped: ReadonlyMap<string, SdkHandler>,
+  internals: TaskServerInternals,
+): void => {
   const { serve, parts, session } = attachment;
   const { server } = parts;
   const connect = server.connect.bind(server);
@@ -100,6 +106,7 @@ const attendConnect = (attachment: Attachment, wrapped: ReadonlyMap<string, SdkH
     }
     requireOwnNames(serve, parts);
     session.connect(transport);
+    endWithStdin(transport, internals);
     await connect(transport);
   };
 };

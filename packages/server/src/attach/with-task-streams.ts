@@ -3,9 +3,10 @@ import { BridgeError, localOwner } from "@taskbridge/core";
 import { readOwner } from "../caller.ts";
 import { createHttpListen } from "../listen/http-listen.ts";
 import { withTaskListen } from "../listen/stdio-listen.ts";
-import { contextOf } from "../task-server-internals.ts";
+import { internalsOf } from "../task-server-internals.ts";
 import type { TaskServer } from "../task-server-options.ts";
 import type { AttachOptions } from "./attach-tasks.ts";
+import { endWithStdin } from "./end-with-stdin.ts";
 
 /** What of `createMcpHandler`'s handler is wrapped. */
 export type StreamableHandler = Pick<McpHttpHandler, "fetch">;
@@ -24,10 +25,11 @@ export const withTaskStreams: WithTaskStreams = ((
   tasks: TaskServer,
   options: AttachOptions = {},
 ): StreamableHandler | Transport => {
-  const context = contextOf(tasks, "withTaskStreams");
+  const context = internalsOf(tasks, "withTaskStreams");
   if (isHandler(target)) {
     const listen = createHttpListen(context, target.fetch);
-    const ownerOf = (authInfo: AuthInfo | undefined) => readOwner(authInfo, options.owners ?? "none");
+    const ownerOf = (authInfo: AuthInfo | undefined) =>
+      readOwner(authInfo, options.owners ?? context.serve.owners ?? "none");
     return {
       ...target,
       fetch: (request: Request, fetchOptions?: McpHandlerRequestOptions) =>
@@ -35,6 +37,7 @@ export const withTaskStreams: WithTaskStreams = ((
     };
   }
   if (isTransport(target)) {
+    endWithStdin(target, context);
     return withTaskListen(target, context, localOwner, () => {});
   }
   throw new BridgeError("misconfigured", "withTaskStreams: a handler of createMcpHandler() or a transport is needed", {

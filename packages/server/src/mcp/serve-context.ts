@@ -1,7 +1,7 @@
 import type { RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Clock, TaskEngine } from "@taskbridge/core";
 import type { CallerCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
-import type { Owner } from "../caller.ts";
+import type { Owner, OwnerPolicy } from "../caller.ts";
 import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireName } from "../parse-wires.ts";
 import type { ServerLog } from "../server-log.ts";
@@ -18,6 +18,8 @@ export interface ServeContext {
   readonly legacyErrorStatus: "failed" | "completed";
   /** Questions may also go to a client's model. */
   readonly allowModelAnswers: boolean;
+  /** Whose tasks those of unverified callers are, where that is configured. */
+  readonly owners: OwnerPolicy | undefined;
   /** How long a caller that knows no tasks waits for its result (milliseconds). */
   readonly waitMs: number;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import { McpServer as McpServerV1 } from "@modelcontextprotocol/sdk/server/mcp.j
 import { createMcpHandler, InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { attachTasks, withTaskStreams } from "../../src/index.ts";
-import { contextOf } from "../../src/task-server-internals.ts";
+import { internalsOf } from "../../src/task-server-internals.ts";
 import { start, stopAll } from "../serve.ts";
 import { connectLinked, createClient, hangUp } from "./connect-v1.ts";
 import { callByFetch, connectFetch } from "./connect-v2.ts";
@@ -41,7 +41,7 @@ const collect = async (): Promise<void> => {
 
 const setUp = async () => {
   const started = await start();
-  const { stopping, calls } = contextOf(started.server, "test").serve;
+  const { stopping, calls } = internalsOf(started.server, "test").serve;
   const held = () => ({ listeners: getEventListeners(stopping, "abort").length, calls: calls.size });
   return { ...started, held };
 };

@@ -8,7 +8,7 @@ import {
 import { type FakeClock, fakeClock } from "@taskbridge/testkit";
 import * as z from "zod";
 import { attachTasks, type TaskServer } from "../../src/index.ts";
-import { contextOf } from "../../src/task-server-internals.ts";
+import { internalsOf } from "../../src/task-server-internals.ts";
 import { eventually, inTime, start, stopAll } from "../serve.ts";
 import { connectHttp, connectLinked, createClient, hangUp, serveSessions } from "./connect-v1.ts";
 import { connectFetch, type Fetch, serveSessionsV2 } from "./connect-v2.ts";
@@ -54,7 +54,7 @@ const setUp = async (kind: string, clock?: FakeClock) => {
     fake: { ...ourFake, ...(clock === undefined ? {} : { clock }) },
     ...(clock === undefined ? {} : { clock }),
   });
-  const waits = jest.spyOn(contextOf(server, "test").serve.engine, "waitForTask");
+  const waits = jest.spyOn(internalsOf(server, "test").serve.engine, "waitForTask");
   const served = await sessions[kind]?.(server);
   if (served === undefined) throw new Error("no session");
   return { server, backend, waits, ...served };

@@ -12,5 +12,4 @@ if (process.env.ATTACH === "1") {
   const options = { name: "tasks", store: memoryStore(), adapters, tools: ourTools, limits: ourLimits };
   attachTasks(host, await createTaskServer(options));
 }
-process.stdin.on("end", () => process.exit());
 await host.connect(new StdioServerTransport());

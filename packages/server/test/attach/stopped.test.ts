@@ -4,7 +4,7 @@ import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { attachTasks, type TaskServer } from "../../src/index.ts";
-import { contextOf } from "../../src/task-server-internals.ts";
+import { internalsOf } from "../../src/task-server-internals.ts";
 import { eventually, inTime, start, stopAll } from "../serve.ts";
 import { connectHttp, connectLinked, createClient, hangUp, serveSessions } from "./connect-v1.ts";
 import { callByFetch, connectFetch } from "./connect-v2.ts";
@@ -47,7 +47,7 @@ describe("[B-20] a task server that is stopped while its host goes on", () => {
     await connections[kind]?.(server, client);
     const params = { name: "our-slow", arguments: {}, task: {} };
     const { taskId } = (await client.request({ method: "tools/call", params }, withTask)).task;
-    const { calls } = contextOf(server, "test").serve;
+    const { calls } = internalsOf(server, "test").serve;
     const { tasks } = client.experimental;
     const waiting = outcomeOf(tasks.getTaskResult(taskId, CallToolResultSchema));
     const called = client.callTool({ name: "our-slow", arguments: {} });
