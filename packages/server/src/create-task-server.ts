@@ -6,6 +6,7 @@ import { type OwnerPolicy, readOwner } from "./caller.ts";
 import { createHttpFace, type HttpFace } from "./http/http-face.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
+import { refuse } from "./http/refuse.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
 import { createToolCatalog } from "./mcp/tool-catalog.ts";
@@ -15,7 +16,7 @@ import { parseWires } from "./parse-wires.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
 import { stopListener, stopServer } from "./stop-server.ts";
-import { rememberContext } from "./task-server-internals.ts";
+import { rememberInternals } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
 
 const defaultWaitMs = 30_000;
@@ -38,6 +39,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     wires,
     legacyErrorStatus: parseErrorStatus(options.legacyErrorStatus),
     allowModelAnswers: options.allowModelAnswers ?? false,
+    owners: options.owners,
     waitMs,
     clock: options.clock ?? systemClock,
     log,
@@ -77,6 +79,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const server: TaskServer = {
     engine,
     listen: async (listen = {}) => {
+      if (stopped !== undefined) throw new BridgeError("unavailable", "the server was closed", { notSent: true });
       const address = toAddress(listen);
       const policy = choosePolicy(options, address.host, listen.unsafePublic === true);
       // A listener can be stopped alone, and its connections then close by our doing as well.
@@ -111,6 +114,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       connections.delete(connection);
     },
     fetch: (request, fetchOptions) => {
+      if (stopped !== undefined) return Promise.resolve(refuse(503, "The server was closed"));
       mounted ??= openFace(options.owners ?? "none");
       return mounted.fetch(request, fetchOptions);
     },
@@ -122,7 +126,13 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       return stopped;
     },
   };
-  return rememberContext(server, context);
+  return rememberInternals(server, {
+    ...context,
+    closeUnlessServing: () => {
+      if (listeners.size + connections.size > 0 || mounted !== undefined) return;
+      server.close().catch((error: unknown) => log.error({ err: error }, "the server could not be closed"));
+    },
+  });
 };
 
 /** Every call under way listens. */
