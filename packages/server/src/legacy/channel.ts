@@ -6,6 +6,9 @@ export interface Channel {
   readonly on: RequestId | undefined;
   /** Fires when nothing can be sent any more. */
   readonly closed: AbortSignal;
-  /** False while the client has not yet taken what was sent before. */
+  /**
+   * False while the client has not yet taken what was sent before. Once closed: whether it has; of a lost connection
+   * nobody knows, so that it has not.
+   */
   isReady(): boolean;
 }

@@ -14,8 +14,12 @@ export interface HttpSession extends KeptSession {
   readonly session: LegacySession;
   /** True once the SDK has accepted its `initialize`. */
   hasBegun(): boolean;
-  post(request: Request, parsedBody: unknown): Promise<Response>;
-  /** Answers a GET with the session's own stream. It ends when the token does by which it was opened. */
+  /** Answers a POST. A wait for news ends when the token does by which it was sent. */
+  post(request: Request, parsedBody: unknown, authInfo: AuthInfo | undefined): Promise<Response>;
+  /**
+   * Answers a GET with the session's own stream, in place of one that is still open. It ends when the token does by which
+   * it was opened.
+   */
   listen(request: Request, authInfo: AuthInfo | undefined): Promise<Response>;
   /** Answers a DELETE, which ends it, and refuses any other method. */
   other(request: Request): Promise<Response>;
@@ -32,7 +36,7 @@ export const openHttpSession = async (
   ended: (id: string) => void,
 ): Promise<HttpSession> => {
   const { clock, log } = serve;
-  const streams = createRequestStreams();
+  const streams = createRequestStreams((id) => transport.closeSSEStream(id));
   const { server, session } = createLegacyServer(serve, { owner, transport: "http", channelOf: streams.channelOf });
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
@@ -42,6 +46,11 @@ export const openHttpSession = async (
     },
     keepAliveMs,
   });
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    await send(message, options);
+    if (!("method" in message) && message.id !== undefined) streams.answered(message.id);
+  };
   const close = async (): Promise<void> => {
     try {
       await server.close();
@@ -49,22 +58,32 @@ export const openHttpSession = async (
       log.error({ err: error }, "a session could not be ended");
     }
   };
+  const expiry =
+    (authInfo: AuthInfo | undefined) =>
+    (end: () => void): (() => void) =>
+      authInfo?.expiresAt === undefined
+        ? () => {}
+        : clock.schedule(Math.max(0, authInfo.expiresAt * 1000 - clock.now()), end);
   const kept: HttpSession = {
     owner,
     session,
     isIdle: () => streams.isIdle() && session.channels.own() === undefined,
     hasBegun: () => transport.sessionId !== undefined,
-    post: (request, parsedBody) =>
-      streams.answer(request, parsedBody, () => transport.handleRequest(request, { parsedBody })),
+    post: (request, parsedBody, authInfo) =>
+      streams.answer({ request, body: parsedBody, expires: expiry(authInfo) }, () =>
+        transport.handleRequest(request, { parsedBody }),
+      ),
     listen: async (request, authInfo) => {
-      const response = await transport.handleRequest(request);
+      let response = await transport.handleRequest(request);
+      if (response.status === 409) {
+        // A client that comes back may have lost the other without anybody having noticed.
+        streams.loseOwn();
+        response = await transport.handleRequest(request);
+      }
       if (response.body === null || response.status !== 200) return response;
       const tap = tapStream(response.body, request.signal);
       const { closed, isReady } = tap;
-      if (authInfo?.expiresAt !== undefined) {
-        const forget = clock.schedule(authInfo.expiresAt * 1000 - clock.now(), tap.end);
-        closed.addEventListener("abort", forget, { once: true });
-      }
+      closed.addEventListener("abort", expiry(authInfo)(tap.end), { once: true });
       streams.own(tap);
       session.channels.openOwn({ on: undefined, closed, isReady });
       return new Response(tap.body, { status: 200, headers: response.headers });

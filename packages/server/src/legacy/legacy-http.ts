@@ -29,7 +29,10 @@ export const createLegacyHttp = (context: ListenContext): LegacyHttp => {
   const { clock, log } = context.serve;
   const table = createSessionTable<HttpSession>(limits, clock);
 
-  const initialize = async (request: Request, { owner, parsedBody }: LegacyFetchOptions): Promise<Response> => {
+  const initialize = async (
+    request: Request,
+    { owner, authInfo, parsedBody }: LegacyFetchOptions,
+  ): Promise<Response> => {
     let place: SessionPlace<HttpSession>;
     try {
       place = table.reserve(owner);
@@ -40,7 +43,7 @@ export const createLegacyHttp = (context: ListenContext): LegacyHttp => {
     }
     try {
       const opened = await openHttpSession(context, owner, place, table.remove);
-      const response = await opened.post(request, parsedBody);
+      const response = await opened.post(request, parsedBody, authInfo);
       if (!opened.hasBegun()) await opened.close();
       return response;
     } finally {
@@ -59,7 +62,7 @@ export const createLegacyHttp = (context: ListenContext): LegacyHttp => {
       const kept = table.find(id, owner);
       if (kept === undefined) return refuse(404, "Session not found", { code: -32_001 });
       if (request.method === "GET") return kept.listen(request, authInfo);
-      return request.method === "POST" ? kept.post(request, parsedBody) : kept.other(request);
+      return request.method === "POST" ? kept.post(request, parsedBody, authInfo) : kept.other(request);
     },
     toolsChanged: () => {
       for (const { session } of table.all()) {

@@ -5,19 +5,32 @@ import { type StreamTap, tapStream } from "./stream-tap.ts";
 /** The answers of one session that are under way, each with its stream. */
 export interface RequestStreams {
   channelOf(requestId: RequestId): Channel;
-  /** Passes the transport's answer to a POST on. */
-  answer(request: Request, body: unknown, handle: () => Promise<Response>): Promise<Response>;
+  /** Passes the transport's answer to a POST on. An ID that is in use is refused before the transport hears of it. */
+  answer(post: AnsweredPost, handle: () => Promise<Response>): Promise<Response>;
+  /** The answer to a request was handed to its stream. */
+  answered(requestId: RequestId): void;
   /** The session's own stream. */
   own(tap: StreamTap): void;
+  /** Ends the session's own stream: its client has come back for another. */
+  loseOwn(): void;
   isIdle(): boolean;
   /** Ends the streams of those that wait for news: the session's own, and of `tasks/result`. */
   endWaiting(): void;
+}
+
+export interface AnsweredPost {
+  readonly request: Request;
+  /** Parsed. */
+  readonly body: unknown;
+  /** Calls `end` when the caller is no longer verified. Returns how to call that off. */
+  readonly expires: (end: () => void) => () => void;
 }
 
 interface OpenStream {
   readonly method: string;
   readonly closed: AbortController;
   tap: StreamTap | undefined;
+  isAnswered: boolean;
 }
 
 /** These are answered at once and ask nothing, so that a client which polls is not made to read a stream. */
@@ -33,21 +46,28 @@ const plain = new Set([
   "tasks/cancel",
 ]);
 
-export const createRequestStreams = (): RequestStreams => {
+/** `endStream`: ends the stream of a request when its answers so far have been read. */
+export const createRequestStreams = (endStream: (requestId: RequestId) => void): RequestStreams => {
   const open = new Map<RequestId, OpenStream>();
   let ownTap: StreamTap | undefined;
 
+  /** The requests of a batch share a stream. The SDK ends it with the last answer, and waits for cancelled ones as well. */
+  const endUnused = (tap: StreamTap, id: RequestId): void => {
+    const sharing = [...open.values()].filter((stream) => stream.tap === tap);
+    if (sharing.length === 0) tap.end();
+    else if (sharing.every(({ isAnswered }) => isAnswered)) endStream(id);
+  };
   const end = (id: RequestId): void => {
     const stream = open.get(id);
     open.delete(id);
-    stream?.tap?.end();
+    if (stream?.tap !== undefined) endUnused(stream.tap, id);
     stream?.closed.abort(new Error("the request is over"));
   };
   const begin = (messages: readonly WireMessage[]): readonly RequestId[] => {
     const ids: RequestId[] = [];
     for (const { id, method } of messages) {
       if (id === undefined || method === undefined || open.has(id)) continue;
-      open.set(id, { method, closed: new AbortController(), tap: undefined });
+      open.set(id, { method, closed: new AbortController(), tap: undefined, isAnswered: false });
       ids.push(id);
     }
     return ids;
@@ -58,8 +78,10 @@ export const createRequestStreams = (): RequestStreams => {
       if (stream === undefined) return { on: id, closed: AbortSignal.abort(), isReady: () => false };
       return { on: id, closed: stream.closed.signal, isReady: () => stream.tap?.isReady() ?? true };
     },
-    answer: async (request, body, handle) => {
+    answer: async ({ request, body, expires }, handle) => {
       const messages = toMessages(body);
+      const inUse = findInUse(messages, open);
+      if (inUse !== undefined) return refuseUsed(inUse);
       const ids = begin(messages);
       const response = await handle();
       // A request that is taken back gets no answer; the SDK would leave its stream open.
@@ -71,9 +93,10 @@ export const createRequestStreams = (): RequestStreams => {
       const tap = tapStream(response.body, request.signal);
       for (const id of ids) {
         const stream = open.get(id);
-        if (stream === undefined) tap.end();
-        else stream.tap = tap;
+        if (stream !== undefined) stream.tap = tap;
       }
+      for (const id of ids.slice(0, 1)) endUnused(tap, id);
+      if (messages.some(waitsForNews)) tap.closed.addEventListener("abort", expires(tap.end), { once: true });
       tap.closed.addEventListener("abort", () => {
         for (const id of ids) end(id);
       });
@@ -81,14 +104,21 @@ export const createRequestStreams = (): RequestStreams => {
       if (more.length === 0 && plain.has(only?.method ?? "")) return toJson(response, tap);
       return new Response(tap.body, { status: response.status, headers: response.headers });
     },
+    answered: (id) => {
+      const stream = open.get(id);
+      if (stream === undefined) return;
+      stream.isAnswered = true;
+      if (stream.tap !== undefined) endUnused(stream.tap, id);
+    },
     own: (tap) => {
       ownTap = tap;
     },
+    loseOwn: () => ownTap?.lose(),
     isIdle: () => open.size === 0,
     endWaiting: () => {
       ownTap?.end();
       for (const [id, { method }] of [...open]) {
-        if (method === "tasks/result") end(id);
+        if (waitsForNews({ method })) end(id);
       }
     },
   };
@@ -99,6 +129,19 @@ interface WireMessage {
   readonly method?: string;
   readonly params?: { readonly requestId?: RequestId };
 }
+
+const waitsForNews = ({ method }: WireMessage): boolean => method === "tasks/result";
+
+/** https://modelcontextprotocol.io/specification/2025-11-25/basic#requests: an ID must not have been used before. */
+const findInUse = (messages: readonly WireMessage[], open: ReadonlyMap<RequestId, unknown>): RequestId | undefined => {
+  const ids = messages.flatMap(({ id, method }) => (id === undefined || method === undefined ? [] : [id]));
+  return ids.find((id, index) => open.has(id) || ids.indexOf(id) < index);
+};
+
+const refuseUsed = (id: RequestId): Response => {
+  const error = { code: -32_600, message: "Invalid Request: the id is in use" };
+  return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
+};
 
 /** What is no message is the transport's to refuse. */
 const toMessages = (body: unknown): readonly WireMessage[] =>

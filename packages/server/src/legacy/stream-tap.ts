@@ -3,10 +3,15 @@ export interface StreamTap {
   readonly body: ReadableStream<Uint8Array>;
   /** Fires when nothing can be written any more, whoever ended it. */
   readonly closed: AbortSignal;
-  /** True while the reader waits for more; once closed, whether it had taken everything by then. */
+  /**
+   * True while the reader waits for more. Once closed: whether it had taken everything by then, which nobody knows of a
+   * reader that is lost: its connection may have taken the bytes with it.
+   */
   isReady(): boolean;
   /** Ends it after what was written so far. */
   end(): void;
+  /** Gives its reader up for lost, since it has come back another way. */
+  lose(): void;
 }
 
 const opening = new TextEncoder().encode(": open\n\n");
@@ -18,9 +23,10 @@ export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal)
   let isWaiting = false;
   let isOver = false;
   let isOpened = false;
+  let isLost = false;
   const finish = (): void => {
     isOver = true;
-    gone.removeEventListener("abort", end);
+    gone.removeEventListener("abort", lose);
     closed.abort(new Error("the stream is closed"));
   };
   const end = (): void => {
@@ -29,12 +35,17 @@ export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal)
     // The source then knows as well, and whoever reads gets the end. One that has failed has told so by `read`.
     reader.cancel().catch(() => {});
   };
-  gone.addEventListener("abort", end, { once: true });
-  if (gone.aborted) end();
+  const lose = (): void => {
+    isLost ||= !isOver;
+    end();
+  };
+  gone.addEventListener("abort", lose, { once: true });
+  if (gone.aborted) lose();
   const read = async (): ReturnType<typeof reader.read> => {
     try {
       return await reader.read();
     } catch (error) {
+      isLost = true;
       finish();
       throw error;
     }
@@ -56,9 +67,9 @@ export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal)
         finish();
         controller.close();
       },
-      cancel: end,
+      cancel: lose,
     },
     { highWaterMark: 0 },
   );
-  return { body, closed: closed.signal, isReady: () => isWaiting, end };
+  return { body, closed: closed.signal, isReady: () => isWaiting && !isLost, end, lose };
 };

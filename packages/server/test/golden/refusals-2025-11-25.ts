@@ -78,9 +78,10 @@ const sessions: Scenario<Client20251125> = {
     await session.request("ping", {}, { "mcp-protocol-version": "1900-01-01" });
     await session.request("ping", {}, { accept: "application/json" });
     const own = await session.listen();
-    await (await session.listen()).rest();
-    await session.end();
+    const another = await session.listen();
     await own.rest();
+    await session.end();
+    await another.rest();
     await session.request("ping");
   },
 };

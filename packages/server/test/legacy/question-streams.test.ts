@@ -13,7 +13,7 @@ import { sqliteStore } from "@taskbridge/store-sqlite";
 import { fakeClock } from "@taskbridge/testkit";
 import { fakeAdapter } from "@taskbridge/testkit/adapter";
 import * as z from "zod";
-import { type LegacyRpc, legacyRpc, type MessageStream } from "../legacy-rpc.ts";
+import { legacyRpc } from "../legacy-rpc.ts";
 import { eventually, inTime, serve, stopAll } from "../serve.ts";
 import { callForTask, form, isElicitation, job, questionsOn, relatedTo, reply, sentOn, yes } from "./task-calls.ts";
 
@@ -30,49 +30,7 @@ const open = async () => {
   return { ...served, clock, rpc, taskId, answers };
 };
 
-/** The server has noticed that the last stream was left, and accepts another. */
-const listenAgain = async (rpc: LegacyRpc): Promise<MessageStream> => {
-  let stream: MessageStream | undefined;
-  await eventually(async () => {
-    stream = await rpc.listen();
-    return stream.status === 200;
-  });
-  return stream as MessageStream;
-};
-
 describe("[B-15] a client in the middle of a question", () => {
-  test("that loses its stream and comes back within ten seconds is not asked again, and its answer counts", async () => {
-    const { rpc, backend, clock, answers } = await open();
-    const before = await rpc.listen();
-    backend.of().ask(question);
-    const asked = await before.find(isElicitation);
-    before.close();
-    const after = await listenAgain(rpc);
-    for (let turn = 0; turn < 8; turn++) await clock.advance(10_000);
-    expect(questionsOn(before, after)).toHaveLength(1);
-    await reply(rpc, asked);
-    await eventually(() => answers().length === 1);
-    await clock.advance(60_000);
-    expect(questionsOn(before, after)).toHaveLength(1);
-    expect(sentOn("notifications/cancelled", before, after)).toEqual([]);
-  });
-
-  test("whose tasks/result is cut is not asked again on the session's own stream", async () => {
-    const { rpc, backend, clock, answers, taskId } = await open();
-    const listening = await rpc.listen();
-    const waiting = await rpc.open("tasks/result", { taskId });
-    backend.of().ask(question);
-    const asked = await waiting.find(isElicitation);
-    waiting.close();
-    await inTime(waiting.ended);
-    for (let turn = 0; turn < 8; turn++) await clock.advance(10_000);
-    const again = await rpc.open("tasks/result", { taskId });
-    for (let turn = 0; turn < 8; turn++) await clock.advance(10_000);
-    expect(questionsOn(waiting, listening, again)).toHaveLength(1);
-    await reply(rpc, asked);
-    await eventually(() => answers().length === 1);
-  });
-
   test("that gives up its tasks/result by a timeout still answers later", async () => {
     const { rpc, backend, clock, answers, taskId } = await open();
     const listening = await rpc.listen();

@@ -112,25 +112,44 @@ describe("[H-7] a session", () => {
 });
 
 describe("[H-8] a session's own stream", () => {
-  test("sends its headers at once, is the only one, and is free again as soon as its client has left", async () => {
+  test("sends its headers at once, and ends when its client comes back for another", async () => {
     const { url } = await serve();
     const session = await legacyRpc(url);
     const first = await inTime(session.listen());
     expect([first.status, first.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
     const second = await session.listen();
-    expect(second.status).toBe(409);
-    expect(first.messages).toEqual([]);
-    first.close();
+    expect(second.status).toBe(200);
     await inTime(first.ended);
-    let opened = await session.listen();
-    await eventually(async () => {
-      if (opened.status === 409) opened = await session.listen();
-      return opened.status === 200;
-    });
     // What is sent now arrives there.
     const taskId = await callForTask(session);
     await session.request("tasks/cancel", { taskId });
-    await opened.find(({ method }) => method === "notifications/tasks/status");
+    await second.find(({ method }) => method === "notifications/tasks/status");
+    expect(first.messages).toEqual([]);
+  });
+
+  test("goes on when another is asked for in a way that is refused", async () => {
+    const { url } = await serve();
+    const session = await legacyRpc(url);
+    const stream = await session.listen();
+    const headers = { "mcp-session-id": session.sessionId };
+    expect((await send(url, { method: "GET", headers: { ...headers, accept: "text/html" } })).status).toBe(406);
+    expect((await send(url, { method: "GET", headers: { ...headers, "mcp-protocol-version": "1" } })).status).toBe(400);
+    const taskId = await callForTask(session);
+    await session.request("tasks/cancel", { taskId });
+    await stream.find(({ method }) => method === "notifications/tasks/status");
+  });
+
+  test("is free again as soon as its client has left", async () => {
+    const { url } = await serve();
+    const session = await legacyRpc(url);
+    const first = await session.listen();
+    first.close();
+    await inTime(first.ended);
+    const second = await session.listen();
+    expect(second.status).toBe(200);
+    const taskId = await callForTask(session);
+    await session.request("tasks/cancel", { taskId });
+    await second.find(({ method }) => method === "notifications/tasks/status");
   });
 
   test("ends when its caller must be verified anew, and the session goes on with a fresh token", async () => {

@@ -71,4 +71,28 @@ describe("a tapped stream", () => {
     tap.end();
     expect((await reader.read()).done).toBe(true);
   });
+
+  test.each(["ended in order", "given up for lost", "left by its reader", "left with its connection"])(
+    "%s by a reader that has read all: only the first has it for sure",
+    async (how) => {
+      const { stream, write } = source();
+      const gone = new AbortController();
+      const tap = tapStream(stream, gone.signal);
+      const reader = tap.body.getReader();
+      await reader.read();
+      write("data: 1\n\n");
+      await reader.read();
+      const next = reader.read();
+      await eventually(() => tap.isReady());
+      if (how === "ended in order") tap.end();
+      else if (how === "given up for lost") tap.lose();
+      else if (how === "left by its reader") await reader.cancel();
+      else gone.abort();
+      expect((await next).done).toBe(true);
+      expect([tap.closed.aborted, tap.isReady()]).toEqual([true, how === "ended in order"]);
+      // What comes later changes nothing about it.
+      tap.lose();
+      expect(tap.isReady()).toBe(how === "ended in order");
+    },
+  );
 });
