@@ -2,6 +2,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
+  InitializeRequestSchema,
   type JSONRPCMessage,
   LATEST_PROTOCOL_VERSION,
   type ServerCapabilities,
@@ -102,9 +103,11 @@ const readAhead = (message: JSONRPCMessage, serve: ServeContext, session: Opened
   if (!("method" in message) || message.params === undefined) return;
   const { method, params } = message;
   if (method === "initialize") {
+    // What the SDK refuses changes nothing.
+    if (!InitializeRequestSchema.safeParse(message).success) return;
     const { capabilities, protocolVersion: asked } = params;
-    const isKnown = SUPPORTED_PROTOCOL_VERSIONS.includes(asked as string);
-    session.introduce(capabilities, isKnown ? (asked as string) : LATEST_PROTOCOL_VERSION);
+    const isKnown = typeof asked === "string" && SUPPORTED_PROTOCOL_VERSIONS.includes(asked);
+    session.introduce(capabilities, isKnown ? asked : LATEST_PROTOCOL_VERSION);
   } else if (method !== "tools/call" || !servesTasks(serve, session)) {
     delete params.task;
   }

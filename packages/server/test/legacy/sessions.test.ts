@@ -5,7 +5,7 @@ import { legacyRpc } from "../legacy-rpc.ts";
 import { listen } from "../listen-client.ts";
 import { eventually, inTime, serve, stopAll } from "../serve.ts";
 import { initialize, openSession, ping, type SentRequest, send, statusOf } from "./session-calls.ts";
-import { callForTask } from "./task-calls.ts";
+import { callForTask, form, isElicitation, yes } from "./task-calls.ts";
 
 afterEach(stopAll);
 
@@ -108,6 +108,24 @@ describe("[H-7] a session", () => {
     const again = await send(url, { body: initialize, headers: { "mcp-session-id": id } });
     expect([again.status, again.error.code]).toEqual([400, -32_600]);
     expect(await statusOf(url, id)).toBe(200);
+  });
+
+  test.each([
+    ["that is no such request", { protocolVersion: "2024-11-05", capabilities: {} }],
+    [
+      "of an earlier revision",
+      { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+    ],
+    ["without anything", {}],
+  ])("goes on as it was after another initialize %s", async (_what, params) => {
+    const { url, backend } = await serve();
+    const session = await legacyRpc(url, { capabilities: form });
+    const stream = await session.listen();
+    const taskId = await callForTask(session);
+    expect((await session.request("initialize", params)).error.code).toBeLessThan(0);
+    expect((await session.request("tasks/get", { taskId })).result).toMatchObject({ taskId });
+    backend.of().ask({ message: "Sure?", schema: yes });
+    await stream.find(isElicitation);
   });
 });
 
