@@ -76,10 +76,13 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   await options.auth?.open?.();
   await engine.open();
 
+  const requireOpen = (): void => {
+    if (stopped !== undefined) throw new BridgeError("unavailable", "the server was closed", { notSent: true });
+  };
   const server: TaskServer = {
     engine,
     listen: async (listen = {}) => {
-      if (stopped !== undefined) throw new BridgeError("unavailable", "the server was closed", { notSent: true });
+      requireOpen();
       const address = toAddress(listen);
       const policy = choosePolicy(options, address.host, listen.unsafePublic === true);
       // A listener can be stopped alone, and its connections then close by our doing as well.
@@ -108,6 +111,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       };
     },
     serveStdio: async ({ transport } = {}) => {
+      requireOpen();
       const connection = openStdio(context, transport);
       connections.add(connection);
       await connection.ended;

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
+import { fakeClock } from "@taskbridge/testkit";
+import { accept, initialize } from "./legacy/session-calls.ts";
 import { legacyRpc } from "./legacy-rpc.ts";
 import { callForTask, post, rpcClient } from "./rpc-client.ts";
 import { eventually, inTime, serve, stopAll } from "./serve.ts";
@@ -152,6 +154,23 @@ describe("[H-6] a stop of the server", () => {
     const { url, server } = await serve();
     await inTime(Promise.all([server.close(), server.close()]));
     await expect(fetch(url)).rejects.toThrow();
+  });
+
+  test("stays closed, whatever comes, and leaves nothing behind that would wake it", async () => {
+    const clock = fakeClock();
+    const { server } = await serve({ clock, store: memoryStore({ clock }), fake: { clock } });
+    const closing = server.close();
+    const body = JSON.stringify(initialize);
+    const headers = { "content-type": "application/json", accept };
+    const ask = () => server.fetch(new Request("http://localhost/mcp", { method: "POST", headers, body }));
+    for (const wait of [undefined, closing]) {
+      await wait;
+      const refused = await ask();
+      expect([refused.status, refused.headers.get("mcp-session-id")]).toEqual([503, null]);
+      await expect(server.listen({ port: 0 })).rejects.toMatchObject({ code: "unavailable" });
+      await expect(server.serveStdio()).rejects.toMatchObject({ code: "unavailable" });
+    }
+    expect(clock.scheduled).toBe(0);
   });
 
   test("closes the adapters and the store, also when one of them fails to", async () => {
