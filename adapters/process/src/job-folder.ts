@@ -29,6 +29,8 @@ export interface JobSpec {
   readonly hash: string;
   readonly command: readonly string[];
   readonly cwd: string;
+  /** As the target names it: callers need not know where on the disk that is. */
+  readonly givenCwd?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly graceMs: number;
   readonly maxOutputBytes: number;

@@ -60,6 +60,7 @@ const createSpec = async (
   hash: sha256(JSON.stringify(target), input),
   command: target.command,
   cwd: resolve(options.baseDirectory, target.cwd ?? "."),
+  givenCwd: target.cwd ?? ".",
   env: toEnv(target.env),
   graceMs: options.graceMs,
   maxOutputBytes: options.maxOutputBytes,

@@ -26,10 +26,10 @@ const refuse = (journal: JobJournal, folder: string, refusal: Refusal): Promise<
   return journal.end(endUnrun({ refusal, failure: { kind: "protocol", reason: refusal.message } }));
 };
 
-const findMissingFolder = ({ cwd }: JobSpec): Refusal | undefined =>
+const findMissingFolder = ({ cwd, givenCwd = cwd }: JobSpec): Refusal | undefined =>
   statSync(cwd, { throwIfNoEntry: false })?.isDirectory()
     ? undefined
-    : { code: "misconfigured", path: "cwd", message: `cwd: no folder ${JSON.stringify(cwd)}` };
+    : { code: "misconfigured", path: "cwd", message: `cwd: no folder ${JSON.stringify(givenCwd)}` };
 
 interface ClaimedJob {
   readonly folder: string;

@@ -8,7 +8,7 @@ import {
 } from "@taskbridge/core/adapter";
 import type { ChangeFeed } from "./change-feed.ts";
 import { toRef } from "./execution-ref.ts";
-import { readSnapshot, readStage } from "./inspect-job.ts";
+import { type JobStage, readSnapshot, readStage } from "./inspect-job.ts";
 import { jobFolder } from "./job-folder.ts";
 
 const batch = 100;
@@ -25,18 +25,26 @@ export interface WatchTools {
 
 type JobUpdate = ExecutionUpdate & { readonly key: StartKey };
 
-/** Undefined for a start that was refused: its caller is told, and there is no execution. */
+/**
+ * Undefined for a start that is under way or was refused: its caller hears which, and whoever was told of an execution
+ * before would take the start for accepted. The first record of a command that was spawned is a change of its own.
+ */
 const readUpdate = async (directory: string, key: string): Promise<JobUpdate | undefined> => {
   const named = { key: asStartKey(key), ref: toRef(key) };
   const folder = jobFolder(directory, key);
   try {
     const stage = await readStage(folder);
-    if (stage.kind === "ended" && stage.end.refusal !== undefined) return undefined;
+    if (!hasBegun(stage)) return undefined;
     const snapshot = await readSnapshot(folder, stage);
     return snapshot === undefined ? named : { ...named, snapshot };
   } catch {
     return named;
   }
+};
+
+const hasBegun = (stage: JobStage): boolean => {
+  if (stage.kind === "running") return stage.state !== undefined;
+  return stage.kind === "ended" ? stage.end.refusal === undefined : stage.kind !== "unrun";
 };
 
 /** Hands on what changes, in batches, one at a time; changes of one job that come meanwhile are one. */

@@ -138,7 +138,8 @@ describe("a command that cannot be started", () => {
   it("is refused with the folder it should run in, and keeps no input", async () => {
     const target = { command: ["true"], cwd: "no-such-folder" };
     const start = bench.start(target, { key, input: '{"password":"hunter2"}' });
-    await expect(start).rejects.toMatchObject({ code: "misconfigured", data: { path: "cwd" } });
+    const message = 'cwd: no folder "no-such-folder"';
+    await expect(start).rejects.toMatchObject({ code: "misconfigured", message, data: { path: "cwd" } });
     expect(readdirSync(join(bench.directory, key))).not.toContain("input.json");
   });
 });
