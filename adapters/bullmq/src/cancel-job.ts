@@ -1,0 +1,51 @@
+import { BridgeError, type CallContext } from "@taskbridge/core/adapter";
+import type { BullmqClient, QueuePort } from "./client.ts";
+import { type JobPlace, parseJobKey } from "./execution-ref.ts";
+
+/** Each turn loses against a worker that takes the job, or gives it back, in between. */
+const mostTurns = 10;
+/** Children of children of children. */
+const deepest = 10;
+
+/** `removed`: it never runs again. `told`: a worker holds it, and has been told to stop. */
+export type Cancelled = "removed" | "told" | "ended";
+
+/**
+ * Removes a job, or tells the worker that holds it. First the mark, then the removal, so that whoever sees the job again in
+ * between knows; and of our own job word is left under its ID.
+ */
+const stopJob = async (
+  queue: QueuePort,
+  id: string,
+  reason: string,
+  isOurs: boolean,
+): Promise<{ readonly cancelled: Cancelled; readonly children: readonly string[] }> => {
+  const children = new Set<string>();
+  for (let turn = 0; turn < mostTurns; turn++) {
+    const marked = await queue.markCancelled(id, reason, isOurs);
+    for (const child of marked.children) children.add(child);
+    if (marked.state === "gone") return { cancelled: "removed", children: [...children] };
+    if (marked.state === "ended") return { cancelled: "ended", children: [] };
+    if (marked.state === "held") return { cancelled: "told", children: [...children] };
+    await queue.remove(id);
+  }
+  throw new BridgeError("unavailable", `the job ${id} changes hands too fast to be removed`, { operation: "cancel" });
+};
+
+/** Stops a job and what it waits for. */
+export const cancelJob = async (
+  client: BullmqClient,
+  place: JobPlace,
+  reason: string,
+  { signal }: Pick<CallContext, "signal">,
+  depth = 0,
+): Promise<Cancelled> => {
+  const queue = await client.open(place, signal);
+  const { cancelled, children } = await stopJob(queue, place.id, reason, depth === 0);
+  // The parent goes first: else the removal of its last child would set it free to run.
+  for (const key of depth < deepest ? children : []) {
+    const child = parseJobKey(key);
+    if (child !== undefined) await cancelJob(client, child, reason, { signal }, depth + 1);
+  }
+  return cancelled;
+};
