@@ -24,7 +24,7 @@ const settings = {
   connectTimeout: 5_000,
   // A connection that the network has forgotten would swallow commands for a quarter of an hour.
   socketTimeout: 20_000,
-  retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000),
+  retryStrategy: (times: number) => Math.min(25 * 2 ** Math.min(times, 10), 1_000),
 } satisfies RedisOptions;
 
 const scanCount = 1_000;
@@ -43,13 +43,12 @@ const withScripts = (redis: Redis): Scripted => {
   return redis as Scripted;
 };
 
-/** Waits for a connection that is being made; a failed attempt rejects, although ioredis goes on trying. */
-const whenReady = async (redis: Redis): Promise<void> => {
-  if (redis.status === "ready") return;
-  // Made lazily. Its failure is told by the event.
-  if (redis.status === "wait" || redis.status === "end") redis.connect().catch(() => {});
-  await new Promise<void>((resolve, reject) => {
+const opening = new WeakMap<Redis, Promise<void>>();
+
+const untilReady = (redis: Redis): Promise<void> =>
+  new Promise((resolve, reject) => {
     const settle = (error?: Error): void => {
+      opening.delete(redis);
       redis.off("ready", settle);
       redis.off("error", settle);
       redis.off("end", onEnd);
@@ -60,7 +59,16 @@ const whenReady = async (redis: Redis): Promise<void> => {
     redis.once("ready", settle);
     redis.once("error", settle);
     redis.once("end", onEnd);
+    // Made lazily. Its failure is told by the event.
+    if (redis.status === "wait" || redis.status === "end") redis.connect().catch(() => {});
   });
+
+/** Waits for a connection that is being made; a failed attempt rejects, although ioredis goes on trying. */
+const whenReady = (redis: Redis): Promise<void> => {
+  if (redis.status === "ready") return Promise.resolve();
+  const waiting = opening.get(redis) ?? untilReady(redis);
+  opening.set(redis, waiting);
+  return waiting;
 };
 
 const isRedis = (connection: Redis | RedisOptions): connection is Redis =>
@@ -261,7 +269,7 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
     close: async () => {
       const closing = [...opened.values()];
       opened.clear();
-      for (const queue of closing) queue.disconnect().catch(() => {});
+      for (const queue of closing) queue.close().catch(() => {});
       if (own !== connection) own?.disconnect();
       own = undefined;
     },
