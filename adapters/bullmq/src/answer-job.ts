@@ -1,5 +1,5 @@
 import { type AnswerRequest, BridgeError } from "@taskbridge/core/adapter";
-import type { QueuePort } from "./client.ts";
+import type { QueuePort } from "./redis/client.ts";
 
 const conflict = (text: string): BridgeError => new BridgeError("conflict", text, { operation: "answer" });
 

@@ -8,18 +8,18 @@ import {
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import { answerJob } from "./answer-job.ts";
-import { bullmqClient } from "./bullmq-client.ts";
 import { cancelJob } from "./cancel-job.ts";
-import { checkQueues } from "./check-queues.ts";
-import type { QueuePort } from "./client.ts";
-import { discoverQueues } from "./discover-queues.ts";
+import { watchQueues } from "./events/watch-queues.ts";
 import { type JobPlace, parseRef, toRef } from "./execution-ref.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
-import { type BullmqAdapterOptions, parseOptions } from "./parse-options.ts";
-import { type BullmqTarget, isTemplate, parseTarget } from "./parse-target.ts";
+import { checkQueues } from "./operator/check-queues.ts";
+import { discoverQueues } from "./operator/discover-queues.ts";
+import { bullmqClient } from "./redis/bullmq-client.ts";
+import type { QueuePort } from "./redis/client.ts";
+import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
+import { type BullmqTarget, isTemplate, parseTarget } from "./settings/parse-target.ts";
 import { parseStart, startJob } from "./start-job.ts";
 import { type ErrorPlace, toError } from "./to-error.ts";
-import { watchQueues } from "./watch-queues.ts";
 import { withSignal } from "./with-signal.ts";
 
 const traits: AdapterTraits = {
@@ -133,7 +133,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
     find: ({ key, target }, context) =>
       guarded(looks("find"), context, async () => {
         const queue = await client.open(placeOf(parseTarget(target).queue), context.signal);
-        const { rows } = await queue.read([key], false);
+        const { rows } = await queue.read([key]);
         if (rows[0] === undefined || rows[0].state === "missing") return undefined;
         return toRef({ prefix: queue.prefix, queue: queue.name, id: key });
       }),

@@ -1,6 +1,6 @@
 import { BridgeError, type CallContext } from "@taskbridge/core/adapter";
-import type { BullmqClient, QueuePort } from "./client.ts";
 import { type JobPlace, parseJobKey } from "./execution-ref.ts";
+import type { BullmqClient, QueuePort } from "./redis/client.ts";
 
 /** Each turn loses against a worker that takes the job, or gives it back, in between. */
 const mostTurns = 10;

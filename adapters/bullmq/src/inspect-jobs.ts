@@ -8,70 +8,66 @@ import {
   toBridgeError,
 } from "@taskbridge/core/adapter";
 import { cancelJob } from "./cancel-job.ts";
-import type { BullmqClient, JobRow, QueuePort, QueueRead } from "./client.ts";
+import { findLostJobs } from "./events/find-lost-jobs.ts";
 import { type JobPlace, parseJobKey, parseRef } from "./execution-ref.ts";
-import { findLostJobs } from "./find-lost-jobs.ts";
+import type { BullmqClient, JobRow, QueuePort, QueueRead } from "./redis/client.ts";
 import { lastStack, toSnapshot } from "./to-snapshot.ts";
 
-/** A job to look at, and the items that asked for it. */
 interface Wanted {
+  readonly index: number;
   readonly place: JobPlace;
-  readonly detail: boolean;
+  readonly isDetailed: boolean;
   readonly previous: ExecutionSnapshot | undefined;
 }
 
-const keyOf = ({ prefix, queue }: Pick<JobPlace, "prefix" | "queue">): string => `${prefix}:${queue}`;
-
-const groupBy = <Item>(items: readonly Item[], key: (item: Item) => string): readonly (readonly Item[])[] => {
+/** Those of one queue together. */
+const byQueue = <Item extends { readonly place: JobPlace }>(items: readonly Item[]): readonly (readonly Item[])[] => {
   const groups = new Map<string, Item[]>();
-  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  for (const item of items) {
+    const name = `${item.place.prefix}:${item.place.queue}`;
+    groups.set(name, [...(groups.get(name) ?? []), item]);
+  }
   return [...groups.values()];
+};
+
+/** Opens the queue of such a group and reads its jobs. */
+const readGroup = async (
+  client: BullmqClient,
+  group: readonly { readonly place: JobPlace }[],
+  signal: AbortSignal,
+  detailed?: ReadonlySet<string>,
+): Promise<QueueRead & { readonly queue: QueuePort }> => {
+  const places = group.map(({ place }) => place);
+  const queue = await client.open(places[0] as JobPlace, signal);
+  const read = await queue.read(
+    places.map(({ id }) => id),
+    detailed,
+  );
+  return { ...read, queue };
 };
 
 const isCancelledInQueue = ({ cancelReason, state }: JobRow): boolean =>
   cancelReason !== undefined && (state === "waiting" || state === "delayed" || state === "waiting-children");
 
-const nameOf = (row: JobRow | undefined, place: JobPlace): string => row?.name ?? place.id;
-
 /** What the children of a job are doing, over all queues, in one more round trip. */
 const readChildren = async (
   client: BullmqClient,
-  keys: readonly string[],
+  { childKeys }: JobRow,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, ExecutionChild>> => {
-  const places = keys.flatMap((key) => {
-    const place = parseJobKey(key);
-    return place === undefined ? [] : [{ key, place }];
-  });
+): Promise<Pick<ExecutionSnapshot, "children">> => {
+  if (childKeys.length === 0) return {};
+  const places = childKeys.flatMap((key) => parseJobKey(key) ?? []).map((place) => ({ place }));
   const groups = await Promise.all(
-    groupBy(places, ({ place }) => keyOf(place)).map(async (group) => {
-      const [first] = group;
-      if (first === undefined) return [];
-      const queue = await client.open(first.place, signal);
-      const { rows, isPaused } = await queue.read(
-        group.map(({ place }) => place.id),
-        false,
-      );
-      return group.flatMap(({ key, place }, index): [string, ExecutionChild][] => {
-        const row = rows[index];
-        // Its parent still counts it, so it was processed and then removed.
-        if (row === undefined || row.state === "missing") return [[key, { name: place.id, status: "succeeded" }]];
-        return [[key, { name: nameOf(row, place), status: toSnapshot(row, { isPaused }).status }]];
+    byQueue(places).map(async (group) => {
+      const { rows, isPaused } = await readGroup(client, group, signal);
+      return rows.map((row, index): ExecutionChild => {
+        const name = row.name ?? group[index]?.place.id ?? "job";
+        // Its parent still counts it, so that it was processed and then removed.
+        return { name, status: row.state === "missing" ? "succeeded" : toSnapshot(row, { isPaused }).status };
       });
     }),
   );
-  return new Map(groups.flat());
-};
-
-const withChildren = async (
-  client: BullmqClient,
-  snapshot: ExecutionSnapshot,
-  row: JobRow,
-  signal: AbortSignal,
-): Promise<ExecutionSnapshot> => {
-  if (row.childKeys.length === 0) return snapshot;
-  const children = await readChildren(client, row.childKeys, signal);
-  return { ...snapshot, children: row.childKeys.flatMap((key) => children.get(key) ?? []) };
+  return { children: groups.flat() };
 };
 
 /** Tells operators of a failure what models do not need to know. */
@@ -81,57 +77,36 @@ const logStack = (row: JobRow, { place, previous }: Wanted, context: CallContext
   context.log("warn", `job ${place.id} of ${place.queue} failed`, { attempts: row.attemptsMade, stack });
 };
 
-const countWorkers = async (
-  queue: QueuePort,
-  wanted: readonly Wanted[],
-  read: QueueRead,
-): Promise<number | undefined> => {
-  const isAsked = wanted.some(({ detail }, index) => detail && read.rows[index]?.state === "waiting");
-  // Some hosted Redis do not list their clients.
-  return isAsked ? queue.countWorkers().catch(() => undefined) : undefined;
-};
-
-/** Looks at jobs of one queue: one round trip, and more only for detail, for what is missing and for what is cancelled but came back. */
+/** Looks at jobs of one queue: one round trip, and more only for detail, for what is missing, and for what is cancelled but came back. */
 const inspectQueue = async (
   client: BullmqClient,
   wanted: readonly Wanted[],
   context: CallContext,
 ): Promise<readonly InspectOutcome[]> => {
-  const [first] = wanted;
-  if (first === undefined) return [];
-  const queue = await client.open(first.place, context.signal);
-  const plain = wanted.filter(({ detail }) => !detail).map(({ place }) => place.id);
-  const detailed = wanted.filter(({ detail }) => detail).map(({ place }) => place.id);
-  const [some, others] = await Promise.all([queue.read(plain, false), queue.read(detailed, true)]);
-  const rows = new Map<string, JobRow>();
-  for (const [index, id] of plain.entries()) rows.set(id, some.rows[index] as JobRow);
-  for (const [index, id] of detailed.entries()) rows.set(id, others.rows[index] as JobRow);
-  const read: QueueRead = {
-    exists: some.exists || others.exists,
-    isPaused: some.isPaused || others.isPaused,
-    rows: wanted.map(({ place }) => rows.get(place.id) as JobRow),
-  };
-  const missing = wanted.filter((_, index) => read.rows[index]?.state === "missing").map(({ place }) => place.id);
+  const detailed = new Set(wanted.filter(({ isDetailed }) => isDetailed).map(({ place }) => place.id));
+  const { queue, rows, exists, isPaused } = await readGroup(client, wanted, context.signal, detailed);
+  const idsOf = (state: JobRow["state"]): readonly string[] =>
+    wanted.filter((_, index) => rows[index]?.state === state).map(({ place }) => place.id);
   const [lost, workers] = await Promise.all([
-    missing.length === 0 ? new Map<string, InspectOutcome>() : findLostJobs(queue, missing, read.exists),
-    countWorkers(queue, wanted, read),
+    findLostJobs(queue, idsOf("missing"), exists),
+    // Some hosted Redis do not list their clients.
+    idsOf("waiting").some((id) => detailed.has(id)) ? queue.countWorkers().catch(() => undefined) : undefined,
   ]);
-  return Promise.all(
-    wanted.map(async (want, index): Promise<InspectOutcome> => {
-      const row = read.rows[index] as JobRow;
-      const found = lost.get(want.place.id);
-      if (found !== undefined) return found;
-      if (isCancelledInQueue(row)) {
-        // Its worker has given it back, to be tried again or to wait.
-        const outcome = await cancelJob(client, want.place, row.cancelReason ?? "", context);
-        if (outcome === "removed")
-          return { snapshot: toSnapshot({ ...row, state: "gone", goneReason: row.cancelReason ?? "" }, read) };
-      }
-      logStack(row, want, context);
-      const snapshot = toSnapshot(row, { ...read, workers: want.detail ? workers : undefined });
-      return { snapshot: want.detail ? await withChildren(client, snapshot, row, context.signal) : snapshot };
-    }),
-  );
+  const toOutcome = async (want: Wanted, row: JobRow): Promise<InspectOutcome> => {
+    const found = lost.get(want.place.id);
+    if (found !== undefined) return found;
+    if (isCancelledInQueue(row)) {
+      // Its worker has given it back, to be tried again or to wait.
+      const goneReason = row.cancelReason ?? "";
+      const cancelled = await cancelJob(client, want.place, goneReason, context);
+      if (cancelled === "removed") return { snapshot: toSnapshot({ ...row, state: "gone", goneReason }, { isPaused }) };
+    }
+    logStack(row, want, context);
+    if (!want.isDetailed) return { snapshot: toSnapshot(row, { isPaused }) };
+    const children = await readChildren(client, row, context.signal);
+    return { snapshot: { ...toSnapshot(row, { isPaused, workers }), ...children } };
+  };
+  return Promise.all(wanted.map((want, index) => toOutcome(want, rows[index] as JobRow)));
 };
 
 /** Looks at many jobs of any number of queues. Rejects when Redis cannot be asked. */
@@ -141,16 +116,16 @@ export const inspectJobs = async (
   context: CallContext,
 ): Promise<readonly InspectOutcome[]> => {
   const outcomes: InspectOutcome[] = [];
-  const wanted = items.flatMap(({ ref, want, previous }, index) => {
+  const wanted = items.flatMap(({ ref, want, previous }, index): Wanted[] => {
     try {
-      return [{ index, place: parseRef(ref), detail: want === "detail", previous }];
+      return [{ index, place: parseRef(ref), isDetailed: want === "detail", previous }];
     } catch (error) {
       outcomes[index] = { error: toBridgeError(error) };
       return [];
     }
   });
   await Promise.all(
-    groupBy(wanted, ({ place }) => keyOf(place)).map(async (group) => {
+    byQueue(wanted).map(async (group) => {
       const found = await inspectQueue(client, group, context);
       for (const [position, { index }] of group.entries()) outcomes[index] = found[position] as InspectOutcome;
     }),

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { BridgeError, type StartOutcome, type StartRequest } from "@taskbridge/core/adapter";
-import type { JobRow, QueuePort } from "./client.ts";
 import { toRef } from "./execution-ref.ts";
-import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
-import type { BullmqTarget } from "./parse-target.ts";
+import type { JobRow, QueuePort } from "./redis/client.ts";
+import { type JobOptions, parseJobOptions } from "./settings/parse-job-options.ts";
+import type { BullmqTarget } from "./settings/parse-target.ts";
 import { parseOpts, toSnapshot } from "./to-snapshot.ts";
 
 /** What BullMQ takes for an ID, and more: no integer and no colon can come of it. */
@@ -64,7 +64,7 @@ export const startJob = async (queue: QueuePort, start: ParsedStart): Promise<St
   const there = await queue.add(start.id, start.job, start.data, start.options);
   if (there !== start.id)
     throw refuse("conflict", `a job with this deduplication ID is there already: ${queue.name} ${there}`);
-  const { rows, isPaused } = await queue.read([start.id], false);
+  const { rows, isPaused } = await queue.read([start.id]);
   const row = rows[0];
   const ref = toRef({ prefix: queue.prefix, queue: queue.name, id: start.id });
   // Trimmed already, or removed: what became of it is for a look to tell.

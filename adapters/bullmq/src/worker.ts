@@ -146,7 +146,8 @@ export const bridgeProcessor =
   };
 
 const toDetails = (progress: unknown): Readonly<Record<string, unknown>> => {
-  if (typeof progress === "number") return { done: progress, total: 100 };
+  // 0 is what a job has that has told nothing.
+  if (typeof progress === "number") return progress === 0 ? {} : { done: progress, total: 100 };
   return typeof progress === "object" && progress !== null && !Array.isArray(progress) ? { ...progress } : {};
 };
 

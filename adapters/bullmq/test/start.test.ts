@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import { isBridgeError, type StartKey } from "@taskbridge/core/adapter";
 import { Queue } from "bullmq";
-import { parseTarget } from "../src/parse-target.ts";
+import { parseTarget } from "../src/settings/parse-target.ts";
 import { parseStart } from "../src/start-job.ts";
 import { closeSharedServer, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
 

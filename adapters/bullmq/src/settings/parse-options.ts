@@ -1,4 +1,4 @@
-import type { BullQueue, RedisConnection, RedisSettings } from "./bullmq-client.ts";
+import type { BullQueue, RedisConnection, RedisSettings } from "../redis/bullmq-client.ts";
 import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
@@ -30,7 +30,7 @@ const defaultUrl = "redis://127.0.0.1:6379";
 
 const parseUrl = (value: unknown): string => {
   // It may hold a password, so it is never shown.
-  if (typeof value !== "string" || !/^rediss?:\/\//.test(value) || !URL.canParse(value))
+  if (typeof value !== "string" || !/^rediss?:\/\/./.test(value) || !URL.canParse(value))
     throw misconfigured("url", "must be redis://host:port or rediss://host:port");
   return value;
 };

@@ -7,13 +7,13 @@ import {
   type Subscription,
   type WatchRequest,
 } from "@taskbridge/core/adapter";
-import type { BullmqClient, EventReader, JobRow, KeptEnd, QueueEvent, QueuePort } from "./client.ts";
+import { type JobPlace, toRef } from "../execution-ref.ts";
+import type { BullmqClient, EventReader, JobRow, KeptEnd, QueueEvent, QueuePort } from "../redis/client.ts";
+import { toOutput } from "../to-output.ts";
+import { lastStack, toSnapshot } from "../to-snapshot.ts";
 import { type EventCursor, isLater, parseCursor, toCursor } from "./event-cursor.ts";
-import { type JobPlace, toRef } from "./execution-ref.ts";
 import { toKeptEnd } from "./find-lost-jobs.ts";
 import { isOurId, parseEvent } from "./parse-event.ts";
-import { toOutput } from "./to-output.ts";
-import { lastStack, toSnapshot } from "./to-snapshot.ts";
 
 const eventsAtOnce = 200;
 const blockMs = 5_000;
@@ -70,7 +70,7 @@ const readUpdates = async (
     told.set(parsed.jobId, parsed.end ?? before);
   }
   if (told.size === 0) return [];
-  const { rows, isPaused } = await queue.read([...told.keys()], false);
+  const { rows, isPaused } = await queue.read([...told.keys()]);
   return [...told].map(([id, end], index) => {
     const row = rows[index] as JobRow;
     const stack = end?.event === "failed" ? lastStack(row) : undefined;

@@ -1,8 +1,8 @@
 import type { CheckFinding } from "@taskbridge/core/adapter";
-import type { BullmqClient, JobSample, QueuePort } from "./client.ts";
-import { isOurId } from "./parse-event.ts";
-import { type BullmqTarget, isTemplate } from "./parse-target.ts";
-import { toError } from "./to-error.ts";
+import { isOurId } from "../events/parse-event.ts";
+import type { BullmqClient, JobSample, QueuePort } from "../redis/client.ts";
+import { type BullmqTarget, isTemplate } from "../settings/parse-target.ts";
+import { toError } from "../to-error.ts";
 
 /** How many of a queue's jobs are looked at for their options. */
 const sampleSize = 50;
@@ -44,7 +44,7 @@ const retentionOf = ({ opts }: JobSample): string | undefined => {
 
 const checkQueue = async (queue: QueuePort, path: string): Promise<readonly CheckFinding[]> => {
   const [{ exists, isPaused }, workers, jobs] = await Promise.all([
-    queue.read([], false),
+    queue.read([]),
     queue.countWorkers().catch(() => undefined),
     queue.sample(sampleSize),
   ]);

@@ -1,6 +1,6 @@
 import type { PipelineDescription } from "@taskbridge/core/adapter";
-import type { BullmqClient } from "./client.ts";
-import type { BullmqTarget } from "./parse-target.ts";
+import type { BullmqClient } from "../redis/client.ts";
+import type { BullmqTarget } from "../settings/parse-target.ts";
 
 /** How many of a queue's newest jobs are looked at for their names. */
 const sampleSize = 200;

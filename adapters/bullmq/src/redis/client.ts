@@ -1,4 +1,4 @@
-import type { JobPlace } from "./execution-ref.ts";
+import type { JobPlace } from "../execution-ref.ts";
 
 /** Where BullMQ has a job: `waiting` is also a prioritized one, `missing` one that is not there, `gone` one that we removed. */
 export type JobState =
@@ -92,7 +92,8 @@ export interface QueuePort {
   readonly name: string;
   /** Adds a job, or not if there is one of that ID. Resolves with the ID of the job that is there now, which deduplication may have chosen. */
   add(id: string, name: string, data: unknown, options: Readonly<Record<string, unknown>>): Promise<string>;
-  read(ids: readonly string[], detail: boolean): Promise<QueueRead>;
+  /** Log and children are read of those in `detailed` only. */
+  read(ids: readonly string[], detailed?: ReadonlySet<string>): Promise<QueueRead>;
   markCancelled(
     id: string,
     reason: string,

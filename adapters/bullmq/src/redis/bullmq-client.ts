@@ -1,12 +1,12 @@
 import { inlineOutputBytes } from "@taskbridge/core/adapter";
 import { type JobsOptions, Queue } from "bullmq";
 import { Redis, type RedisOptions } from "ioredis";
+import { misconfigured } from "../settings/misconfigured.ts";
+import type { ParsedOptions } from "../settings/parse-options.ts";
+import { withSignal } from "../with-signal.ts";
 import type { BullmqClient, EventReader, JobSample, QueuePort, ServerFacts } from "./client.ts";
-import { misconfigured } from "./misconfigured.ts";
-import type { ParsedOptions } from "./parse-options.ts";
 import { scripts } from "./scripts.ts";
 import { toQueueRead } from "./to-queue-read.ts";
-import { withSignal } from "./with-signal.ts";
 
 export type BullQueue = Queue;
 export type RedisConnection = Redis;
@@ -22,6 +22,7 @@ const settings = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   connectTimeout: 5_000,
+  disconnectTimeout: 200,
   // A connection that the network has forgotten would swallow commands for a quarter of an hour.
   socketTimeout: 20_000,
   retryStrategy: (times: number) => Math.min(25 * 2 ** Math.min(times, 10), 1_000),
@@ -118,7 +119,7 @@ const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
       const job = await queue.add(name, data, { ...(options as JobsOptions), jobId: id });
       return job.id ?? "";
     },
-    read: async (ids, detail) => {
+    read: async (ids, detailed) => {
       const pageCount = Math.max(1, Math.ceil(ids.length / pageSize));
       const pages = Array.from({ length: pageCount }, (_, page) => ids.slice(page * pageSize, (page + 1) * pageSize));
       const replies = await Promise.all(
@@ -127,7 +128,7 @@ const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
             key("meta"),
             prefix,
             inlineOutputBytes,
-            ...page.flatMap((id) => [id, detail ? "1" : "0"]),
+            ...page.flatMap((id) => [id, detailed?.has(id) === true ? "1" : "0"]),
           ),
         ),
       );

@@ -1,4 +1,4 @@
-import type { KeptEnd, QueueEvent } from "./client.ts";
+import type { KeptEnd, QueueEvent } from "../redis/client.ts";
 
 /** What an event of a queue is to us. */
 export interface ParsedEvent {
@@ -18,8 +18,9 @@ const noNews = new Set(["added", "duplicated", "deduplicated", "retries-exhauste
 
 /** Undefined for events of others, and for those that say nothing new. */
 export const parseEvent = ({ eventId, fields }: QueueEvent): ParsedEvent | undefined => {
-  const { event, jobId, returnvalue = "", failedReason = "" } = fields;
+  const { event, jobId, prev, returnvalue = "", failedReason = "" } = fields;
   if (jobId === undefined || event === undefined || !isOurId(jobId) || noNews.has(event)) return undefined;
+  if (event === "waiting" && prev === undefined) return undefined;
   if (event === "completed") return { jobId, end: { eventId, jobId, event, text: returnvalue } };
   if (event === "failed") return { jobId, end: { eventId, jobId, event, text: failedReason } };
   return { jobId };
