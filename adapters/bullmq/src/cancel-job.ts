@@ -2,18 +2,15 @@ import { BridgeError, type CallContext } from "@taskbridge/core/adapter";
 import { type JobPlace, parseJobKey } from "./execution-ref.ts";
 import type { BullmqClient, QueuePort } from "./redis/client.ts";
 
-/** Each turn loses against a worker that takes the job, or gives it back, in between. */
-const mostTurns = 10;
+/** Two are enough, unless another process cancels the same job. */
+const mostTurns = 5;
 /** Children of children of children. */
 const deepest = 10;
 
 /** `removed`: it never runs again. `told`: a worker holds it, and has been told to stop. */
 export type Cancelled = "removed" | "told" | "ended";
 
-/**
- * Removes a job, or tells the worker that holds it. First the mark, then the removal, so that whoever sees the job again in
- * between knows; and of our own job word is left under its ID.
- */
+/** Takes a job out of its queue and removes it, or tells the worker that holds it. Of our own job word is left under its ID. */
 const stopJob = async (
   queue: QueuePort,
   id: string,
@@ -29,7 +26,7 @@ const stopJob = async (
     if (marked.state === "held") return { cancelled: "told", children: [...children] };
     await queue.remove(id);
   }
-  throw new BridgeError("unavailable", `the job ${id} changes hands too fast to be removed`, { operation: "cancel" });
+  throw new BridgeError("unavailable", `the job ${id} is there again each time it is removed`, { operation: "cancel" });
 };
 
 /** Stops a job and what it waits for. */

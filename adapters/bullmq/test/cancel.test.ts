@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import { FlowProducer } from "bullmq";
 import { toRef } from "../src/execution-ref.ts";
-import { closeSharedServer, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
+import { closeShared, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
-afterAll(closeSharedServer);
+afterAll(closeShared);
 
 describeRedis("a cancel", () => {
   let bench: RedisBench;
@@ -43,7 +43,7 @@ describeRedis("a cancel", () => {
   it("tells the truth about a worker that finishes all the same", async () => {
     await bench.work("helper");
     const { ref } = await bench.start("stubborn");
-    await bench.seen(ref, "it runs", ({ status }) => status === "running");
+    await until("its processor runs", async () => ((await bench.journal()).length > 0 ? true : undefined));
     await cancel(ref);
     expect(await bench.ended(ref)).toMatchObject({ status: "succeeded", output: { value: "finished all the same" } });
   });
@@ -79,6 +79,26 @@ describeRedis("a cancel", () => {
     const ran = new Set((await bench.journal()).map((line) => line.split(" ")[0]));
     for (const { id, status } of ends)
       expect({ id, status, ran: ran.has(id) }).toEqual({ id, status, ran: status === "succeeded" });
+  });
+
+  it("leaves no moment in which a worker can take the job and its result be thrown away", async () => {
+    await bench.work("plain");
+    await bench.queue.pause();
+    const { ref } = await bench.start("succeeds");
+    const { adapter, proxy } = await bench.behindProxy();
+    await adapter.inspect([{ ref, want: "status" }], bench.context());
+    // Between the adapter's first request and its second there is time for a job to be done.
+    proxy.set({ delayMs: 300 });
+    const cancelling = adapter.cancel(ref, "enough", bench.context());
+    await until("the first has arrived", async () =>
+      (await bench.redis.exists(bench.queue.toKey("tb:cancelling"))) === 1 ? true : undefined,
+    );
+    await bench.queue.resume();
+    const { ref: other } = await bench.start("succeeds");
+    await bench.ended(other);
+    await cancelling;
+    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "cancelled" } });
+    expect(await bench.journal()).toHaveLength(1);
   });
 
   it("stops a flow: the parent, and the children that wait or run", async () => {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { PipelineDescription } from "@taskbridge/core/adapter";
 import type { BullmqTarget } from "../src/index.ts";
-import { closeSharedServer, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
+import { closeShared, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
-afterAll(closeSharedServer);
+afterAll(closeShared);
 
 describeRedis("a check", () => {
   let bench: RedisBench;

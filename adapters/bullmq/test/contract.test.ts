@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from "@jest/globals";
 import { testAdapter } from "@taskbridge/testkit/adapter";
 import { toRef } from "../src/execution-ref.ts";
-import { closeSharedServer, describeRedis, type RedisBench, redisBench } from "./redis-bench.ts";
+import { closeShared, describeRedis, type RedisBench, redisBench } from "./redis-bench.ts";
 
 describeRedis("the contract", () => {
   let bench: RedisBench;
@@ -9,7 +9,7 @@ describeRedis("the contract", () => {
     bench = await redisBench();
     await bench.work("helper", 50);
   });
-  afterAll(() => bench.close().then(closeSharedServer));
+  afterAll(() => bench.close().then(closeShared));
 
   testAdapter({
     name: "bullmq",

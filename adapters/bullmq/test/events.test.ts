@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { BridgeError, ExecutionUpdate, Subscription } from "@taskbridge/core/adapter";
 import type { BullmqAdapter } from "../src/index.ts";
-import { closeSharedServer, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
+import { closeShared, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
-afterAll(closeSharedServer);
+afterAll(closeShared);
 
 interface Listening {
   readonly updates: readonly ExecutionUpdate[];

@@ -2,14 +2,14 @@ import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { InspectOutcome } from "@taskbridge/core/adapter";
 import { FlowProducer } from "bullmq";
 import { toRef } from "../src/execution-ref.ts";
-import { closeSharedServer, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
+import { closeShared, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
 const snapshotOf = (outcome: InspectOutcome) => {
   if ("snapshot" in outcome) return outcome.snapshot;
   throw new Error(`no snapshot: ${JSON.stringify(outcome)}`);
 };
 
-afterAll(closeSharedServer);
+afterAll(closeShared);
 
 describeRedis("a look", () => {
   let bench: RedisBench;
@@ -182,7 +182,7 @@ describeRedis("a look", () => {
   });
 
   it("sees a job that its worker lost as running until another takes it", async () => {
-    const worker = await bench.work("plain", 1);
+    const worker = await bench.workAlone("plain", { concurrency: 1, lockMs: 1_000 });
     const { ref, id } = await bench.start("runs-until-cancelled", { ms: 1 });
     await bench.ended(ref);
     const stuck = await bench.start("runs-until-cancelled", { ms: 60_000 });

@@ -60,7 +60,7 @@ describeRedis(
         await errorOf(bench.adapter.inspect([{ ref: started.ref, want: "status" }], bench.context())),
       ).toMatchObject({ code: "unavailable" });
       await bench.server?.restart();
-      await bench.work("plain");
+      await bench.workAlone("plain");
       await until("the end is told", async () =>
         updates.find(({ key, snapshot }) => key === started.id && snapshot?.status === "succeeded"),
       );

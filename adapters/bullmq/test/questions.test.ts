@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { AnswerRequest, ExecutionQuestion, ExecutionRef } from "@taskbridge/core/adapter";
 import { ask } from "../src/worker.ts";
-import { closeSharedServer, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
+import { closeShared, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
-afterAll(closeSharedServer);
+afterAll(closeShared);
 
 it("asks only within a bridged processor", async () => {
   const job = { id: "1", progress: 0, updateProgress: async () => {}, moveToDelayed: async () => {} };
@@ -45,7 +45,7 @@ describeRedis("a question", () => {
   });
 
   it("outlives the worker that asked it, and so does its answer", async () => {
-    const first = await bench.work("helper");
+    const first = await bench.workAlone("helper");
     const { ref } = await bench.start("asks");
     const question = await asked(ref, "approve#1");
     await first.kill();

@@ -55,6 +55,9 @@ export const until = async <Value>(
   }
 };
 
+/** `plain`: BullMQ alone. `helper`: with the worker helper. */
+export type WorkerKind = "plain" | "helper";
+
 export interface WorkerProcess {
   readonly process: ChildProcess;
   kill(): Promise<void>;
@@ -76,7 +79,13 @@ export interface RedisBench {
   connect(options?: BullmqAdapterOptions): BullmqAdapter;
   /** An adapter that reaches Redis through a proxy. */
   behindProxy(): Promise<{ readonly proxy: FaultProxy; readonly adapter: BullmqAdapter }>;
-  work(kind: "plain" | "helper", concurrency?: number): Promise<WorkerProcess>;
+  /** Has a worker process, which the whole file shares, serve the queue as well. */
+  work(kind: WorkerKind, concurrency?: number): Promise<void>;
+  /** Starts a worker process for this queue alone. */
+  workAlone(
+    kind: WorkerKind,
+    settings?: { readonly concurrency?: number; readonly lockMs?: number },
+  ): Promise<WorkerProcess>;
   /** IDs of the jobs that Redis has been given, as its events tell. */
   added(): Promise<readonly string[]>;
   /** One line for each run of a processor: `<job ID> <attempt>`. */
@@ -99,10 +108,26 @@ const openServer = async (
   return { url: server.url, server };
 };
 
-let shared: ReturnType<typeof openServer> | undefined;
+const forkWorker = async (kind: WorkerKind, queue: object): Promise<ChildProcess> => {
+  const file = fileURLToPath(new URL(`./workers/${kind}-worker.mjs`, import.meta.url));
+  const child = fork(file, [JSON.stringify(queue)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const isReady = await Promise.race([once(child, "message").then(() => true), once(child, "exit").then(() => false)]);
+  if (!isReady) throw new Error("the worker ended at once");
+  return child;
+};
 
-/** Ends the server that the benches of a test file share. */
-export const closeSharedServer = async (): Promise<void> => {
+const endProcess = async (child: ChildProcess): Promise<void> => {
+  const ended = once(child, "exit");
+  if (child.kill("SIGKILL")) await ended;
+};
+
+let shared: ReturnType<typeof openServer> | undefined;
+const sharedWorkers = new Map<WorkerKind, ChildProcess>();
+
+/** Ends what the benches of a test file share. */
+export const closeShared = async (): Promise<void> => {
+  for (const child of sharedWorkers.values()) await endProcess(child);
+  sharedWorkers.clear();
   const open = await shared;
   shared = undefined;
   await open?.server?.stop();
@@ -121,6 +146,7 @@ export const redisBench = async (own?: Partial<RedisServerOptions>): Promise<Red
   const queue = new Queue(queueName, { connection: redis, prefix });
   queue.on("error", () => {});
   await queue.waitUntilReady();
+  const served = { url, prefix, queue: queueName, journal: journalPath };
   const adapters: BullmqAdapter[] = [];
   const proxies: FaultProxy[] = [];
   const workers = new Set<WorkerProcess>();
@@ -164,24 +190,25 @@ export const redisBench = async (own?: Partial<RedisServerOptions>): Promise<Red
     context,
     connect,
     work: async (kind, concurrency = 4) => {
-      const file = fileURLToPath(new URL(`./workers/${kind}-worker.mjs`, import.meta.url));
-      const child = fork(file, [url, prefix, queueName, journalPath, String(concurrency)], {
-        stdio: ["ignore", "ignore", "inherit", "ipc"],
-      });
-      const ended = once(child, "exit");
+      const queueOfOurs = { ...served, concurrency };
+      const known = sharedWorkers.get(kind);
+      if (known === undefined) sharedWorkers.set(kind, await forkWorker(kind, queueOfOurs));
+      else {
+        const ready = once(known, "message");
+        known.send(queueOfOurs);
+        await ready;
+      }
+    },
+    workAlone: async (kind, settings = {}) => {
+      const child = await forkWorker(kind, { ...served, ...settings });
       const worker: WorkerProcess = {
         process: child,
         kill: async () => {
           workers.delete(worker);
-          child.kill("SIGKILL");
-          await ended;
+          await endProcess(child);
         },
       };
       workers.add(worker);
-      await Promise.race([
-        once(child, "message"),
-        ended.then(() => Promise.reject(new Error("the worker ended at once"))),
-      ]);
       return worker;
     },
     behindProxy: async () => {

@@ -3,7 +3,7 @@ import { isBridgeError, type StartKey } from "@taskbridge/core/adapter";
 import { Queue } from "bullmq";
 import { parseTarget } from "../src/settings/parse-target.ts";
 import { parseStart } from "../src/start-job.ts";
-import { closeSharedServer, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
+import { closeShared, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
 const errorOf = async (promise: Promise<unknown>) => {
   const error: unknown = await promise.then(
@@ -14,7 +14,7 @@ const errorOf = async (promise: Promise<unknown>) => {
   return { code: error.code, notSent: error.notSent, message: error.message };
 };
 
-afterAll(closeSharedServer);
+afterAll(closeShared);
 
 it.each(["7", "12345", "a:b:c", "a:b", "MCP-1", "1e3", "", "-a"])(
   "refuses %j, which BullMQ takes for an ID or not",

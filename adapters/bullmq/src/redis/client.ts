@@ -94,6 +94,7 @@ export interface QueuePort {
   add(id: string, name: string, data: unknown, options: Readonly<Record<string, unknown>>): Promise<string>;
   /** Log and children are read of those in `detailed` only. */
   read(ids: readonly string[], detailed?: ReadonlySet<string>): Promise<QueueRead>;
+  /** `free`: it was taken out of its list, and is to be removed. `held`: a worker has it. */
   markCancelled(
     id: string,
     reason: string,

@@ -98,7 +98,11 @@ end
 return { call("EXISTS", KEYS[1]), call("HEXISTS", KEYS[1], "paused"), rows }
 `;
 
-/** Says that a job is to stop, and what can be done about it. Of a job that is gone it leaves word, when it is ours. */
+/**
+ * Says that a job is to stop. One that no worker has is taken out of its list, so that none can have it any more; BullMQ's own
+ * removal, which would take a job that has meanwhile ended as well, clears up after that. Of a job that is gone word is
+ * left, when it is ours.
+ */
 const markCancelled = `
 local key, cancelling, prefix, id, reason, isOurs, now = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4] == "1", ARGV[5]
 local call = redis.call
@@ -120,6 +124,10 @@ if call("EXISTS", key .. ":lock") == 1 then
   call("HDEL", cancelling, id)
   return { "held", children }
 end
+local taken = call("ZREM", prefix .. "delayed", id) + call("ZREM", prefix .. "prioritized", id)
+  + call("ZREM", prefix .. "waiting-children", id)
+if taken == 0 then taken = call("LREM", prefix .. "wait", 1, id) + call("LREM", prefix .. "paused", 1, id) end
+if taken == 0 and call("LPOS", prefix .. "active", id) then return { "held", children } end
 if isOurs then call("HSET", cancelling, id, reason) end
 return { "free", children }
 `;

@@ -1,11 +1,7 @@
-// A worker whose processors are wrapped by the helper. Its arguments and its journal are those of plain-worker.mjs.
-import { appendFile } from "node:fs/promises";
+// Processors that are wrapped by the worker helper.
 import { setTimeout as pause } from "node:timers/promises";
 import { ask, bridgeProcessor } from "@taskbridge/adapter-bullmq/worker";
-import { Worker } from "bullmq";
-import { Redis } from "ioredis";
-
-const [url, prefix, queue, journal, concurrency = "4"] = process.argv.slice(2);
+import { serveQueues } from "./serve-queue.mjs";
 
 const work = {
   succeeds: () => ({ files: 14 }),
@@ -38,23 +34,12 @@ const work = {
   },
 };
 
-const connection = new Redis(url, { maxRetriesPerRequest: null });
-const processor = bridgeProcessor(
-  async (job, _token, signal) => {
-    await appendFile(journal, `${job.id} ${job.attemptsMade + 1}\n`);
-    return work[job.name](job, signal);
-  },
-  { pollMs: 50 },
+await serveQueues((begin) =>
+  bridgeProcessor(
+    async (job, _token, signal) => {
+      await begin(job);
+      return work[job.name](job, signal);
+    },
+    { pollMs: 50 },
+  ),
 );
-const worker = new Worker(queue, processor, {
-  connection,
-  prefix,
-  concurrency: Number(concurrency),
-  stalledInterval: 1_000,
-  lockDuration: 3_000,
-});
-worker.on("error", () => {});
-connection.on("error", () => {});
-await worker.waitUntilReady();
-process.send?.("ready");
-process.on("disconnect", () => process.exit());

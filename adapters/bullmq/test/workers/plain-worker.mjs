@@ -1,11 +1,7 @@
-// A worker in plain BullMQ, with nothing of ours: what a team has already. Its arguments: Redis' URL, prefix, queue, a file for
-// the journal, and how many jobs it takes at once. Each run of the processor is one line of the journal: `<job ID> <attempt>`.
-import { appendFile } from "node:fs/promises";
+// Plain BullMQ, with nothing of ours: what a team has already.
 import { setTimeout as pause } from "node:timers/promises";
-import { UnrecoverableError, Worker } from "bullmq";
-import { Redis } from "ioredis";
-
-const [url, prefix, queue, journal, concurrency = "4"] = process.argv.slice(2);
+import { UnrecoverableError } from "bullmq";
+import { serveQueues } from "./serve-queue.mjs";
 
 const work = {
   succeeds: () => ({ files: 14 }),
@@ -45,17 +41,7 @@ const work = {
   },
 };
 
-const connection = new Redis(url, { maxRetriesPerRequest: null });
-const worker = new Worker(
-  queue,
-  async (job) => {
-    await appendFile(journal, `${job.id} ${job.attemptsMade + 1}\n`);
-    return work[job.name](job);
-  },
-  { connection, prefix, concurrency: Number(concurrency), stalledInterval: 1_000, lockDuration: 3_000 },
-);
-worker.on("error", () => {});
-connection.on("error", () => {});
-await worker.waitUntilReady();
-process.send?.("ready");
-process.on("disconnect", () => process.exit());
+await serveQueues((begin) => async (job) => {
+  await begin(job);
+  return work[job.name](job);
+});
