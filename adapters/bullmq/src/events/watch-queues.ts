@@ -17,8 +17,8 @@ import { isOurId, parseEvent } from "./parse-event.ts";
 
 const eventsAtOnce = 200;
 const blockMs = 5_000;
-/** Pause (milliseconds) after a failure, of Redis or of the sink. */
-const retryMs = 500;
+/** Longest pause (milliseconds) after a failure, of Redis or of the sink. */
+const longestPauseMs = 500;
 /** So many failures in a row end the subscription; the engine makes a new one. */
 const mostFailures = 20;
 /** After so many events of others the cursor is kept, so that it does not fall behind the stream. */
@@ -35,7 +35,9 @@ interface Sink {
   handOn(place: string, updates: readonly ExecutionUpdate[], eventId: string): Promise<void>;
 }
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, retryMs));
+/** Short at first: mostly a connection was cut, and another is there at once. */
+const pause = (failures: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.min(10 * 4 ** (failures - 1), longestPauseMs)));
 
 /** The result is in the event: it is taken now, whatever becomes of the job. */
 const withResult = (snapshot: ExecutionSnapshot, end: KeptEnd | undefined): ExecutionSnapshot => {
@@ -151,7 +153,7 @@ const follow = async (
     } catch (error) {
       if (sink.isClosed()) return;
       if (++failures > mostFailures) throw error;
-      await pause();
+      await pause(failures);
     }
   }
 };

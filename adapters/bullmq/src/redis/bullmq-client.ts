@@ -25,7 +25,7 @@ const settings = {
   disconnectTimeout: 200,
   // A connection that the network has forgotten would swallow commands for a quarter of an hour.
   socketTimeout: 20_000,
-  retryStrategy: (times: number) => Math.min(25 * 2 ** Math.min(times, 10), 1_000),
+  retryStrategy: (times: number) => Math.min(10 * 4 ** Math.min(times - 1, 5), 1_000),
 } satisfies RedisOptions;
 
 const scanCount = 1_000;
