@@ -86,7 +86,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   ): Promise<Value> =>
     guarded(verb, context, async (send) => {
       const place = parseRef(ref);
-      const queue = await client.open(place, context.signal);
+      const queue = await client.open(place);
       send();
       return work(queue, place.id);
     });
@@ -108,7 +108,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const cancel = (ref: ExecutionRef, reason: string, context: CallContext): Promise<void> =>
     onJob(changes("cancel"), ref, context, async (queue, id) => {
       const place = { prefix: queue.prefix, queue: queue.name, id };
-      const cancelled = await cancelJob(client, place, reason === "" ? "cancelled" : reason, context);
+      const cancelled = await cancelJob(client, place, reason === "" ? "cancelled" : reason);
       if (cancelled !== "told") return;
       context.log("info", `a worker holds the job ${id} in ${queue.name}: it stops if it uses the worker helper`);
     });
@@ -122,7 +122,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
       guarded(changes("start"), context, async (send) => {
         const target = parseTarget(request.target);
         const start = parseStart(request, target, options.jobOptions);
-        const queue = await client.open(placeOf(target.queue), context.signal);
+        const queue = await client.open(placeOf(target.queue));
         send();
         return startJob(queue, start);
       }),
@@ -132,7 +132,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
       onJob(changes("answer"), ref, context, (queue, id) => answerJob(queue, id, request)),
     find: ({ key, target }, context) =>
       guarded(looks("find"), context, async () => {
-        const queue = await client.open(placeOf(parseTarget(target).queue), context.signal);
+        const queue = await client.open(placeOf(parseTarget(target).queue));
         const { rows } = await queue.read([key]);
         if (rows[0] === undefined || rows[0].state === "missing") return undefined;
         return toRef({ prefix: queue.prefix, queue: queue.name, id: key });
@@ -146,7 +146,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
       onJob(looks("readOutput"), ref, context, (queue, id) => readOutput(queue, id, range)),
     forget: (ref, context) => onJob(changes("forget"), ref, context, forget),
     async *discover(filter, context) {
-      const found = discoverQueues(client, options.prefix, filter, context.signal);
+      const found = discoverQueues(client, options.prefix, filter);
       for (;;) {
         const next = await guarded(looks("discover"), context, () => found.next());
         if (next.done === true) return;

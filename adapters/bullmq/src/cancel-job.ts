@@ -1,4 +1,4 @@
-import { BridgeError, type CallContext } from "@taskbridge/core/adapter";
+import { BridgeError } from "@taskbridge/core/adapter";
 import { type JobPlace, parseJobKey } from "./execution-ref.ts";
 import type { BullmqClient, QueuePort } from "./redis/client.ts";
 
@@ -34,15 +34,14 @@ export const cancelJob = async (
   client: BullmqClient,
   place: JobPlace,
   reason: string,
-  { signal }: Pick<CallContext, "signal">,
   depth = 0,
 ): Promise<Cancelled> => {
-  const queue = await client.open(place, signal);
+  const queue = await client.open(place);
   const { cancelled, children } = await stopJob(queue, place.id, reason, depth === 0);
   // The parent goes first: else the removal of its last child would set it free to run.
   for (const key of depth < deepest ? children : []) {
     const child = parseJobKey(key);
-    if (child !== undefined) await cancelJob(client, child, reason, { signal }, depth + 1);
+    if (child !== undefined) await cancelJob(client, child, reason, depth + 1);
   }
   return cancelled;
 };

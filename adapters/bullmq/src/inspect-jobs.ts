@@ -34,11 +34,10 @@ const byQueue = <Item extends { readonly place: JobPlace }>(items: readonly Item
 const readGroup = async (
   client: BullmqClient,
   group: readonly { readonly place: JobPlace }[],
-  signal: AbortSignal,
   detailed?: ReadonlySet<string>,
 ): Promise<QueueRead & { readonly queue: QueuePort }> => {
   const places = group.map(({ place }) => place);
-  const queue = await client.open(places[0] as JobPlace, signal);
+  const queue = await client.open(places[0] as JobPlace);
   const read = await queue.read(
     places.map(({ id }) => id),
     detailed,
@@ -53,13 +52,12 @@ const isCancelledInQueue = ({ cancelReason, state }: JobRow): boolean =>
 const readChildren = async (
   client: BullmqClient,
   { childKeys }: JobRow,
-  signal: AbortSignal,
 ): Promise<Pick<ExecutionSnapshot, "children">> => {
   if (childKeys.length === 0) return {};
   const places = childKeys.flatMap((key) => parseJobKey(key) ?? []).map((place) => ({ place }));
   const groups = await Promise.all(
     byQueue(places).map(async (group) => {
-      const { rows, isPaused } = await readGroup(client, group, signal);
+      const { rows, isPaused } = await readGroup(client, group);
       return rows.map((row, index): ExecutionChild => {
         const name = row.name ?? group[index]?.place.id ?? "job";
         // Its parent still counts it, so that it was processed and then removed.
@@ -84,7 +82,7 @@ const inspectQueue = async (
   context: CallContext,
 ): Promise<readonly InspectOutcome[]> => {
   const detailed = new Set(wanted.filter(({ isDetailed }) => isDetailed).map(({ place }) => place.id));
-  const { queue, rows, exists, isPaused } = await readGroup(client, wanted, context.signal, detailed);
+  const { queue, rows, exists, isPaused } = await readGroup(client, wanted, detailed);
   const idsOf = (state: JobRow["state"]): readonly string[] =>
     wanted.filter((_, index) => rows[index]?.state === state).map(({ place }) => place.id);
   const [lost, workers] = await Promise.all([
@@ -98,12 +96,12 @@ const inspectQueue = async (
     if (isCancelledInQueue(row)) {
       // Its worker has given it back, to be tried again or to wait.
       const goneReason = row.cancelReason ?? "";
-      const cancelled = await cancelJob(client, want.place, goneReason, context);
+      const cancelled = await cancelJob(client, want.place, goneReason);
       if (cancelled === "removed") return { snapshot: toSnapshot({ ...row, state: "gone", goneReason }, { isPaused }) };
     }
     logStack(row, want, context);
     if (!want.isDetailed) return { snapshot: toSnapshot(row, { isPaused }) };
-    const children = await readChildren(client, row, context.signal);
+    const children = await readChildren(client, row);
     return { snapshot: { ...toSnapshot(row, { isPaused, workers }), ...children } };
   };
   return Promise.all(wanted.map((want, index) => toOutcome(want, rows[index] as JobRow)));

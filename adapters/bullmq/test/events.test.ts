@@ -175,6 +175,26 @@ describeRedis("events", () => {
     expect(listening.errors).toEqual([]);
   });
 
+  it("that were given up while a connection was made are not told later", async () => {
+    await bench.work("plain");
+    const { adapter, proxy } = await bench.behindProxy();
+    proxy.set({ frozen: true });
+    const told: unknown[] = [];
+    const target = adapter.parseTarget({ queue: bench.queueName });
+    const watching = adapter.watch(
+      { targets: [target], sink: async (news) => void told.push(...news), ended: () => {} },
+      bench.context(AbortSignal.timeout(100)),
+    );
+    await expect(watching).rejects.toMatchObject({ code: "unavailable" });
+    proxy.set({});
+    const { ref } = await bench.start("succeeds");
+    await bench.ended(ref);
+    expect(await adapter.inspect([{ ref, want: "status" }], bench.context())).toMatchObject([
+      { snapshot: { status: "succeeded" } },
+    ]);
+    expect(told).toEqual([]);
+  });
+
   it("wait for a sink that refuses, and are told again", async () => {
     await bench.work("plain");
     let refusals = 0;

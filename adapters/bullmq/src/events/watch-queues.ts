@@ -140,7 +140,7 @@ const follow = async (
       const events = await reader.read(after, eventsAtOnce, blockMs);
       const next = events.at(-1)?.eventId;
       if (next !== undefined) {
-        const queue = await client.open(place, AbortSignal.timeout(blockMs));
+        const queue = await client.open(place);
         const updates = await readUpdates(queue, events, log);
         unsaved += events.length;
         if (updates.length > 0 || unsaved >= keepCursorEvery) {
@@ -170,10 +170,10 @@ export const watchQueues = async (
   const begun = await Promise.all(
     places.map(async (place) => {
       const name = `${place.prefix}:${place.queue}`;
-      const queue = await client.open(place, context.signal);
+      const queue = await client.open(place);
       const { after, missed } = await findStart(queue, known[name]);
       positions[name] = after;
-      return { place, name, after, missed, reader: queue.openEvents() };
+      return { place, name, after, missed, queue };
     }),
   );
   const { log } = context;
@@ -184,20 +184,28 @@ export const watchQueues = async (
       log("warn", `events of ${name} were dropped before they were read: ${missed.length} jobs are looked at`);
     await sink.handOn(name, missed, after);
   }
+  // Given up meanwhile: nobody would close it.
+  context.signal.throwIfAborted();
+  const readers = begun.map(({ queue }) => queue.openEvents());
+  const closeReaders = (): void => {
+    for (const reader of readers) reader.close();
+  };
   let hasEnded = false;
   const end = (error: unknown): void => {
     if (hasEnded || sink.isClosed()) return;
     hasEnded = true;
     void sink.close();
-    for (const { reader } of begun) reader.close();
+    closeReaders();
     const message = `no events from Redis at ${client.address}: ${error instanceof Error ? error.message : String(error)}`;
     request.ended(new BridgeError("unavailable", message, { operation: "watch", cause: error }));
   };
-  const loops = begun.map(({ place, reader, after }) => follow(client, place, reader, after, sink, log).catch(end));
+  const loops = begun.map(({ place, after }, index) =>
+    follow(client, place, readers[index] as EventReader, after, sink, log).catch(end),
+  );
   return {
     close: async () => {
       const closing = sink.close();
-      for (const { reader } of begun) reader.close();
+      closeReaders();
       await Promise.all([closing, ...loops]);
     },
   };

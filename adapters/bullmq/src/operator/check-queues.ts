@@ -14,8 +14,8 @@ const isOlder = (version: string): boolean => {
   return major < leastVersion[0] || (major === leastVersion[0] && minor < leastVersion[1]);
 };
 
-const checkServer = async (client: BullmqClient, signal: AbortSignal): Promise<readonly CheckFinding[]> => {
-  const { flavour, version, evictionPolicy } = await client.server(signal);
+const checkServer = async (client: BullmqClient): Promise<readonly CheckFinding[]> => {
+  const { flavour, version, evictionPolicy } = await client.server();
   const server = `${flavour} ${version} at ${client.address}`;
   const findings: CheckFinding[] = [
     isOlder(version)
@@ -82,7 +82,7 @@ export const checkQueues = async (
   };
   let server: readonly CheckFinding[];
   try {
-    server = await checkServer(client, signal);
+    server = await checkServer(client);
   } catch (error) {
     return [failed(error, "url")];
   }
@@ -99,7 +99,7 @@ export const checkQueues = async (
         ];
       if (targets.findIndex((other) => other.queue === queue) < index) return [];
       try {
-        return await checkQueue(await client.open({ prefix: prefixOf(queue), queue }, signal), path);
+        return await checkQueue(await client.open({ prefix: prefixOf(queue), queue }), path);
       } catch (error) {
         return [failed(error, path)];
       }

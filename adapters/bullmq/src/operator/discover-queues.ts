@@ -10,12 +10,11 @@ export async function* discoverQueues(
   client: BullmqClient,
   prefix: string,
   filter: string | undefined,
-  signal: AbortSignal,
 ): AsyncGenerator<PipelineDescription<BullmqTarget>> {
   const queues = new Set<string>();
-  for await (const name of client.listQueues(prefix, signal)) if (!name.includes(":")) queues.add(name);
+  for await (const name of client.listQueues(prefix)) if (!name.includes(":")) queues.add(name);
   for (const name of [...queues].sort()) {
-    const queue = await client.open({ prefix, queue: name }, signal);
+    const queue = await client.open({ prefix, queue: name });
     const jobs = await queue.sample(sampleSize);
     const names = new Set(jobs.filter(({ isRepeated }) => !isRepeated).map((job) => job.name));
     const description = names.size === 0 ? "no job is there to tell its name" : `jobs of queue ${name}`;

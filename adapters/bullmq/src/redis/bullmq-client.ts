@@ -3,7 +3,6 @@ import { type JobsOptions, Queue } from "bullmq";
 import { Redis, type RedisOptions } from "ioredis";
 import { misconfigured } from "../settings/misconfigured.ts";
 import type { ParsedOptions } from "../settings/parse-options.ts";
-import { withSignal } from "../with-signal.ts";
 import type { BullmqClient, EventReader, JobSample, QueuePort, ServerFacts } from "./client.ts";
 import { scripts } from "./scripts.ts";
 import { toQueueRead } from "./to-queue-read.ts";
@@ -248,22 +247,20 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
 
   return {
     address: addressOf(connection),
-    open: ({ prefix: ofPrefix, queue: name }, signal) =>
-      withSignal(signal, async () => {
-        const theirs = given(name, ofPrefix);
-        const redis = theirs === undefined ? connect() : await clientOf(theirs);
-        await whenReady(redis);
-        return openQueue(theirs ?? queueOf(name, ofPrefix), withScripts(redis));
-      }),
-    server: (signal) => withSignal(signal, async () => toServerFacts(await (await anyClient()).info())),
-    async *listQueues(ofPrefix, signal) {
-      const redis = await withSignal(signal, anyClient);
+    open: async ({ prefix, queue: name }) => {
+      const theirs = given(name, prefix);
+      const redis = theirs === undefined ? connect() : await clientOf(theirs);
+      await whenReady(redis);
+      return openQueue(theirs ?? queueOf(name, prefix), withScripts(redis));
+    },
+    server: async () => toServerFacts(await (await anyClient()).info()),
+    async *listQueues(prefix) {
+      const redis = await anyClient();
+      const pattern = `${prefix.replace(/[*?[\]\\]/g, "\\$&")}:*:meta`;
       let cursor = "0";
       do {
-        const [next, keys] = await withSignal(signal, () =>
-          redis.scan(cursor, "MATCH", `${ofPrefix.replace(/[*?[\]\\]/g, "\\$&")}:*:meta`, "COUNT", scanCount),
-        );
-        for (const key of keys) yield key.slice(ofPrefix.length + 1, -":meta".length);
+        const [next, keys] = await redis.scan(cursor, "MATCH", pattern, "COUNT", scanCount);
+        for (const key of keys) yield key.slice(prefix.length + 1, -":meta".length);
         cursor = next;
       } while (cursor !== "0");
     },

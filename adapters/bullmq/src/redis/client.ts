@@ -144,10 +144,10 @@ export interface ServerFacts {
 export interface BullmqClient {
   /** For messages: host, port and database, never a password. */
   readonly address: string;
-  /** Rejects as soon as a connection has failed, or when the signal fires. */
-  open(place: Pick<JobPlace, "prefix" | "queue">, signal: AbortSignal): Promise<QueuePort>;
-  server(signal: AbortSignal): Promise<ServerFacts>;
+  /** Rejects as soon as an attempt to connect has failed. */
+  open(place: Pick<JobPlace, "prefix" | "queue">): Promise<QueuePort>;
+  server(): Promise<ServerFacts>;
   /** Names of the queues under a prefix, in no order. */
-  listQueues(prefix: string, signal: AbortSignal): AsyncIterable<string>;
+  listQueues(prefix: string): AsyncIterable<string>;
   close(): Promise<void>;
 }
