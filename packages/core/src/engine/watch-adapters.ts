@@ -19,20 +19,30 @@ export const takeUpdates = async (
   adapterId: AdapterId,
   updates: readonly ExecutionUpdate[],
 ): Promise<void> => {
-  // In order, since later news of one execution supersedes earlier.
+  const byExecution = new Map<string | undefined, ExecutionUpdate[]>();
   for (const update of updates) {
-    const record = await findRecord(engine, adapterId, update);
-    if (record === undefined) {
-      engine.audit({
-        kind: "unmatched_update",
-        adapterId,
-        message: "news about an execution that belongs to no task",
-        ...(update.ref === undefined ? {} : { execution: update.ref }),
-      });
-    } else {
-      await takeUpdate(engine, record, update);
-    }
+    const name = update.key ?? update.ref;
+    byExecution.set(name, [...(byExecution.get(name) ?? []), update]);
   }
+  // Side by side, so that a store can write them down together; but for later news of one execution, which supersedes earlier.
+  const taken = await Promise.allSettled(
+    [...byExecution.values()].map(async (news) => {
+      for (const update of news) await takeNews(engine, adapterId, update);
+    }),
+  );
+  const failed = taken.find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+};
+
+const takeNews = async (engine: EngineContext, adapterId: AdapterId, update: ExecutionUpdate): Promise<void> => {
+  const record = await findRecord(engine, adapterId, update);
+  if (record !== undefined) return takeUpdate(engine, record, update);
+  engine.audit({
+    kind: "unmatched_update",
+    adapterId,
+    message: "news about an execution that belongs to no task",
+    ...(update.ref === undefined ? {} : { execution: update.ref }),
+  });
 };
 
 const findRecord = async (
