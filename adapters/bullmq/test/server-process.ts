@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 /** One life of a server under test. */
 export interface ServerProcess {
   readonly url: string;
+  readonly pid: number;
   /** Resolves when it is gone, however that came. */
   readonly gone: Promise<unknown>;
   signal(name: NodeJS.Signals): void;
@@ -20,5 +21,5 @@ export const startServer = async (script: URL, env: Record<string, string>): Pro
   const gone = once(child, "exit");
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   const url = await Promise.race([once(lines, "line").then(([line]) => line as string), gone.then(() => undefined)]);
-  return url === undefined ? undefined : { url, gone, signal: (name) => void child.kill(name) };
+  return url === undefined ? undefined : { url, pid: child.pid ?? 0, gone, signal: (name) => void child.kill(name) };
 };

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { once, setMaxListeners } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,6 +26,8 @@ export interface LoadBench {
   release(at: number, everyMs: number): void;
   /** Resolves when every stream has ended, which is when all of its tasks have. */
   readonly streamsEnded: Promise<void>;
+  /** Milliseconds for which the server has waited for a processor so far, as Linux counts; elsewhere NaN. */
+  starvedMs(): Promise<number>;
   /** How late the timers of an idle process were since the last asking (milliseconds). */
   idle(): Promise<readonly number[]>;
   close(): Promise<void>;
@@ -53,11 +55,19 @@ const startAll = async (client: TaskClient, jobs: number): Promise<readonly stri
 export const finishedAt = ({ result }: SeenTask): number =>
   (JSON.parse(result?.content[0]?.text ?? "{}") as { finishedAt: number }).finishedAt;
 
+/** The second number of `/proc/PID/schedstat` is nanoseconds in the run queue. */
+const starvedMs = async (pid: number): Promise<number> => {
+  const text = await readFile(`/proc/${pid}/schedstat`, "utf8").catch(() => "");
+  return Number(text.split(" ")[1] ?? Number.NaN) / 1e6;
+};
+
 export const loadBench = async ({ jobs, push, url }: LoadOptions): Promise<LoadBench> => {
   const bench = await redisBench({});
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-load-"));
   const processes: ChildProcess[] = [];
   const stop = new AbortController();
+  // One for each stream.
+  setMaxListeners(0, stop.signal);
   let server: ServerProcess | undefined;
   const close = async (): Promise<void> => {
     stop.abort();
@@ -73,6 +83,7 @@ export const loadBench = async ({ jobs, push, url }: LoadOptions): Promise<LoadB
     const env = { FOLDER: folder, QUEUE_URL: queueUrl, PREFIX: prefix, QUEUE: queueName, PUSH: push };
     server = await startServer(new URL("./load-server.mjs", import.meta.url), env);
     if (server === undefined) throw new Error("the server did not start");
+    const { pid } = server;
     const client = taskClient(server.url);
     const worker = forkHere("./paced-worker.mjs", [bench.url, prefix, queueName, String(jobs)]);
     const idler = forkHere("./idle-process.mjs");
@@ -100,6 +111,7 @@ export const loadBench = async ({ jobs, push, url }: LoadOptions): Promise<LoadB
       seen,
       streamsEnded,
       release: (at, everyMs) => worker.send({ at, everyMs }),
+      starvedMs: () => starvedMs(pid),
       idle: async () => {
         idler.send("tell");
         const [late] = await once(idler, "message");
