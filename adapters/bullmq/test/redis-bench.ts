@@ -121,6 +121,12 @@ const endProcess = async (child: ChildProcess): Promise<void> => {
   if (child.kill("SIGKILL")) await ended;
 };
 
+/** A server that is not ours is left as it was. */
+const removeKeys = async (redis: Redis, prefix: string): Promise<void> => {
+  const keys = await redis.keys(`${prefix}:*`);
+  if (keys.length > 0) await redis.del(keys);
+};
+
 let shared: ReturnType<typeof openServer> | undefined;
 const sharedWorkers = new Map<WorkerKind, ChildProcess>();
 
@@ -238,6 +244,7 @@ export const redisBench = async (own?: Partial<RedisServerOptions>): Promise<Red
       for (const worker of workers) await worker.kill();
       for (const open of adapters) await open.close();
       for (const proxy of proxies) await proxy.close();
+      if (server === undefined) await removeKeys(redis, prefix);
       redis.disconnect();
       await rm(folder, { recursive: true, force: true });
       if (own !== undefined) await server?.stop();
