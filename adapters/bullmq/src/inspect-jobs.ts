@@ -10,8 +10,8 @@ import {
 import { cancelJob } from "./cancel-job.ts";
 import { findLostJobs } from "./events/find-lost-jobs.ts";
 import { type JobPlace, parseJobKey, parseRef } from "./execution-ref.ts";
+import { lastStack, toSnapshot } from "./mapping/to-snapshot.ts";
 import type { BullmqClient, JobRow, QueuePort, QueueRead } from "./redis/client.ts";
-import { lastStack, toSnapshot } from "./to-snapshot.ts";
 
 interface Wanted {
   readonly index: number;

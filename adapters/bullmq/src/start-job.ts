@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { BridgeError, type StartOutcome, type StartRequest } from "@taskbridge/core/adapter";
 import { toRef } from "./execution-ref.ts";
+import { parseOpts, toSnapshot } from "./mapping/to-snapshot.ts";
 import type { JobRow, QueuePort } from "./redis/client.ts";
 import { type JobOptions, parseJobOptions } from "./settings/parse-job-options.ts";
 import type { BullmqTarget } from "./settings/parse-target.ts";
-import { parseOpts, toSnapshot } from "./to-snapshot.ts";
 
 /** What BullMQ takes for an ID, and more: no integer and no colon can come of it. */
 const keyShape = /^[a-z][a-z0-9_-]{0,62}$/;

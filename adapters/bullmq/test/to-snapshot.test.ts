@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import type { ExecutionSnapshot } from "@taskbridge/core/adapter";
-import { parseProgress } from "../src/parse-progress.ts";
+import { parseProgress } from "../src/mapping/parse-progress.ts";
+import { toQueueRead } from "../src/mapping/to-queue-read.ts";
+import { lastStack, toFailure, toSnapshot } from "../src/mapping/to-snapshot.ts";
 import type { JobRow } from "../src/redis/client.ts";
-import { toQueueRead } from "../src/redis/to-queue-read.ts";
-import { lastStack, toFailure, toSnapshot } from "../src/to-snapshot.ts";
 
 /** What Redis 7.0 replied to the script, by what became of the job. */
 const replies: Readonly<Record<string, unknown>> = JSON.parse(

@@ -1,7 +1,7 @@
 import type { ExecutionSnapshot, InspectOutcome } from "@taskbridge/core/adapter";
+import { toOutput } from "../mapping/to-output.ts";
+import { toFailure } from "../mapping/to-snapshot.ts";
 import type { KeptEnd, QueuePort } from "../redis/client.ts";
-import { toOutput } from "../to-output.ts";
-import { toFailure } from "../to-snapshot.ts";
 
 const page = 1_000;
 /** BullMQ keeps about 10,000 events of a queue, unless it is told otherwise. */

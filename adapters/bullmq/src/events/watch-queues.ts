@@ -8,9 +8,9 @@ import {
   type WatchRequest,
 } from "@taskbridge/core/adapter";
 import { type JobPlace, toRef } from "../execution-ref.ts";
+import { toOutput } from "../mapping/to-output.ts";
+import { lastStack, toSnapshot } from "../mapping/to-snapshot.ts";
 import type { BullmqClient, EventReader, JobRow, KeptEnd, QueueEvent, QueuePort } from "../redis/client.ts";
-import { toOutput } from "../to-output.ts";
-import { lastStack, toSnapshot } from "../to-snapshot.ts";
 import { type EventCursor, isLater, parseCursor, toCursor } from "./event-cursor.ts";
 import { toKeptEnd } from "./find-lost-jobs.ts";
 import { isOurId, parseEvent } from "./parse-event.ts";

@@ -1,11 +1,11 @@
 import { inlineOutputBytes } from "@taskbridge/core/adapter";
 import { type JobsOptions, Queue } from "bullmq";
 import { Redis, type RedisOptions } from "ioredis";
+import { toQueueRead } from "../mapping/to-queue-read.ts";
 import { misconfigured } from "../settings/misconfigured.ts";
 import type { ParsedOptions } from "../settings/parse-options.ts";
 import type { BullmqClient, EventReader, JobSample, QueuePort, ServerFacts } from "./client.ts";
 import { scripts } from "./scripts.ts";
-import { toQueueRead } from "./to-queue-read.ts";
 
 export type BullQueue = Queue;
 export type RedisConnection = Redis;

@@ -1,5 +1,5 @@
-import type { JobRow, JobState, QueueRead } from "./client.ts";
-import { rowMembers } from "./scripts.ts";
+import type { JobRow, JobState, QueueRead } from "../redis/client.ts";
+import { rowMembers } from "../redis/scripts.ts";
 
 type Raw = readonly unknown[];
 

@@ -1,5 +1,5 @@
 import type { ExecutionProgress, ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
-import { isObject } from "./settings/misconfigured.ts";
+import { isObject } from "../settings/misconfigured.ts";
 
 /** What a job's progress tells. */
 export interface ParsedProgress {

@@ -1,7 +1,7 @@
 import type { ExecutionFailure, ExecutionProgress, ExecutionSnapshot } from "@taskbridge/core/adapter";
+import type { JobRow } from "../redis/client.ts";
+import { isObject } from "../settings/misconfigured.ts";
 import { parseProgress } from "./parse-progress.ts";
-import type { JobRow } from "./redis/client.ts";
-import { isObject } from "./settings/misconfigured.ts";
 import { toOutput, toStream } from "./to-output.ts";
 
 const longestReason = 300;
