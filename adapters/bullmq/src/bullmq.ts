@@ -29,6 +29,8 @@ const traits: AdapterTraits = {
   minInspectIntervalMs: 250,
   mustInspectWithinMs: null,
   inspectBatch: 500,
+  // Fifteen a second: looks at thousands of jobs, which come due one by one, are gathered into few round trips.
+  maxInspectCallsPerMinute: 900,
   maxPayloadBytes: null,
   retentionMs: null,
   hostBound: false,

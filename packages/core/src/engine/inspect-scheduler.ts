@@ -39,14 +39,21 @@ interface Look {
 
 interface Ticket {
   readonly record: TaskRecord;
+  /** When it may be sent at the earliest. */
+  readonly dueAt: number;
   readonly want: InspectItem["want"];
   readonly look: Look;
   done(): void;
 }
 
+/** The share of the newest look in how long looks take, unless it took longer than those before. */
+const newestShare = 0.05;
+
 export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const looks = new Map<TaskId, Look>();
   const lines = new Map<AdapterId, InspectLine<Ticket>>();
+  /** How long slow looks take of late, from when they are due until what they tell is written down (milliseconds). */
+  const durations = new Map<AdapterId, number>();
   let isStopped = false;
 
   const lineOf = (adapterId: AdapterId): InspectLine<Ticket> => {
@@ -63,8 +70,16 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const floorOf = (record: TaskRecord): number =>
     engine.adapters.get(record.adapterId)?.traits.minInspectIntervalMs ?? 0;
 
-  const intervalOf = (record: TaskRecord): number =>
-    pollIntervalMs(record, floorOf(record), engine.store.now(), penaltyMs(record.adapterId));
+  const intervalOf = (record: TaskRecord): number => {
+    const intervalMs = pollIntervalMs(record, floorOf(record), engine.store.now(), penaltyMs(record.adapterId));
+    // No more is told than can be held.
+    return Math.max(intervalMs, Math.ceil(durations.get(record.adapterId) ?? 0));
+  };
+
+  const noteDuration = (adapterId: AdapterId, tookMs: number): void => {
+    const before = durations.get(adapterId) ?? 0;
+    durations.set(adapterId, Math.max(tookMs, before + (tookMs - before) * newestShare));
+  };
 
   const enqueue = (record: TaskRecord, want: InspectItem["want"]): Promise<void> => {
     const look = looks.get(record.taskId) ?? {};
@@ -76,8 +91,9 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
         resolve();
       };
       look.giveUp = done;
-      const delayMs = look.sentAt === undefined ? 0 : look.sentAt + floorOf(record) - engine.store.now();
-      lineOf(record.adapterId).push({ record, want, look, done }, delayMs);
+      const now = engine.store.now();
+      const delayMs = look.sentAt === undefined ? 0 : Math.max(0, look.sentAt + floorOf(record) - now);
+      lineOf(record.adapterId).push({ record, dueAt: now + delayMs, want, look, done }, delayMs);
     });
     look.inFlight = inFlight;
     return inFlight;
@@ -101,6 +117,8 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
         });
       penalty.take(outcomes);
       await Promise.all(batch.map((ticket, index) => take(ticket, outcomes[index], isSuspect)));
+      // One for the batch: its first has waited longest.
+      noteDuration(adapterId, engine.store.now() - (batch[0]?.dueAt ?? 0));
     } catch (error) {
       const known = toBridgeError(error);
       penalty.refuse(known.retryAfterMs ?? 0);

@@ -87,6 +87,14 @@ export const waitForTask = async (
   });
 };
 
+/** Counted from when the last look was sent, or a look that takes long would come on top of every interval. */
+const untilNextLook = (engine: EngineContext, scheduler: InspectScheduler, record: TaskRecord): number => {
+  const intervalMs = scheduler.intervalOf(record);
+  const lookedAt = scheduler.lastLookedAt(record.taskId);
+  if (lookedAt === undefined || scheduler.penaltyMs(record.adapterId) > 0) return intervalMs;
+  return Math.max(1, lookedAt + intervalMs - engine.store.now());
+};
+
 /**
  * Hears of every new revision of a task until stopped, and looks at the backend meanwhile as often as its interval says.
  * Begins with a read. Undefined: the record is gone.
@@ -119,7 +127,7 @@ const attendTask = (
       const record = await reread();
       if (isStopped || record === undefined || isEnded(record.state)) return;
       await within(engine, scheduler.refresh(record) ?? Promise.resolve(), rereadMs);
-      pauseMs = Math.min(scheduler.intervalOf(record), rereadMs);
+      pauseMs = Math.min(untilNextLook(engine, scheduler, record), rereadMs);
     } catch (error) {
       // A store that fails once must not leave those who wait without any further read.
       engine.audit({ kind: "internal_error", taskId, message: toBridgeError(error).message });
