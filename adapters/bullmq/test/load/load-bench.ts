@@ -34,7 +34,7 @@ export interface LoadBench {
 }
 
 const tasksPerStream = 100;
-const callsAtOnce = 16;
+const callsAtOnce = 64;
 
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const forkHere = (file: string, args: readonly string[] = []): ChildProcess =>
