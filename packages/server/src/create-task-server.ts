@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
 import { type OwnerPolicy, readOwner } from "./caller.ts";
@@ -29,6 +30,8 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const log = options.log ?? silentLog;
   const engine = createEngine(options, limits.engine);
   const stopping = new AbortController();
+  // Every call under way listens for it, and so for that of its listener below.
+  setMaxListeners(0, stopping.signal);
   const serve: ServeContext = {
     engine,
     catalog: createToolCatalog(engine.tools.values(), options.plainTools ?? []),
@@ -70,6 +73,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       const policy = choosePolicy(options, address.host, listen.unsafePublic === true);
       // A listener can be stopped alone, and its connections then close by our doing as well.
       const stop = new AbortController();
+      setMaxListeners(0, stop.signal);
       const face = openFace(policy, stop.signal);
       const listener = await listenHttp(face, address, { maxBodyBytes: limits.wire.maxBodyBytes, log }).catch(
         (error: unknown) => {
