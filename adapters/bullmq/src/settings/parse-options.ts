@@ -6,10 +6,10 @@ export interface BullmqAdapterOptions {
   /** `redis://user:password@host:port/db`, or `rediss://` for TLS. Default `redis://127.0.0.1:6379`. */
   readonly url?: string;
   /**
-   * In place of `url`: an ioredis client, which stays yours to close, or ioredis' settings for a new one. A client should have
+   * In place of `url`: another text of that form, an ioredis client, which stays yours to close, or ioredis' settings for a new one. A client should have
    * `enableOfflineQueue: false`: else a start that was given up may still be sent later, to no effect but late.
    */
-  readonly connection?: RedisConnection | RedisSettings;
+  readonly connection?: string | RedisConnection | RedisSettings;
   /** Queues that you have already, used for the targets that name them; they stay yours to close. Their prefix is their own. */
   readonly queues?: readonly BullQueue[];
   /** BullMQ's key prefix. Default `bull`. */
@@ -28,11 +28,17 @@ export interface ParsedOptions {
 
 const defaultUrl = "redis://127.0.0.1:6379";
 
-const parseUrl = (value: unknown): string => {
+const parseUrl = (path: string, value: unknown): string => {
   // It may hold a password, so it is never shown.
   if (typeof value !== "string" || !/^rediss?:\/\/./.test(value) || !URL.canParse(value))
-    throw misconfigured("url", "must be redis://host:port or rediss://host:port");
+    throw misconfigured(path, "must be redis://host:port or rediss://host:port");
   return value;
+};
+
+const parseConnection = (value: unknown): string | RedisConnection | RedisSettings => {
+  if (typeof value === "string") return parseUrl("connection", value);
+  if (isObject(value)) return value as RedisConnection | RedisSettings;
+  throw misconfigured("connection", "must be redis://host:port, an ioredis client or its settings");
 };
 
 const parsePrefix = (value: unknown): string => {
@@ -54,10 +60,9 @@ export const parseOptions = (options: Readonly<Record<string, unknown>>): Parsed
   refuseOthers(options, names, "", "unknown option");
   const { url, connection } = options;
   if (url !== undefined && connection !== undefined) throw misconfigured("connection", "stands in place of url");
-  if (connection !== undefined && !isObject(connection))
-    throw misconfigured("connection", "must be an ioredis client or its settings");
   const queues = options.queues === undefined ? [] : parseQueues(options.queues);
-  const own = url === undefined ? (connection as RedisConnection | RedisSettings | undefined) : parseUrl(url);
+  const given = connection === undefined ? undefined : parseConnection(connection);
+  const own = url === undefined ? given : parseUrl("url", url);
   return {
     connection: own ?? (queues.length > 0 ? undefined : defaultUrl),
     queues,
