@@ -75,12 +75,12 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       const stop = new AbortController();
       setMaxListeners(0, stop.signal);
       const face = openFace(policy, stop.signal);
-      const listener = await listenHttp(face, address, { maxBodyBytes: limits.wire.maxBodyBytes, log }).catch(
-        (error: unknown) => {
-          faces.delete(face);
-          throw error;
-        },
-      );
+      const unavailable = (): readonly string[] => engine.unavailableAdapters();
+      const { maxBodyBytes } = limits.wire;
+      const listener = await listenHttp(face, address, { maxBodyBytes, log, unavailable }).catch((error: unknown) => {
+        faces.delete(face);
+        throw error;
+      });
       listeners.add(listener);
       stopping.signal.addEventListener("abort", () => stop.abort(), { once: true });
       log.info({ url: listener.url, owners: options.auth === undefined ? policy : "verified" }, "serving");

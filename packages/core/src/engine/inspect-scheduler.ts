@@ -21,7 +21,14 @@ export interface InspectScheduler {
   /** Milliseconds since the epoch of this process's last look. */
   lastLookedAt(taskId: TaskId): number | undefined;
   lastError(taskId: TaskId): string | undefined;
+  /**
+   * Since when nothing is known of an execution that should be known (milliseconds since the epoch): its last look failed, or its
+   * backend is left alone. Undefined: it is as fresh as it should be.
+   */
+  staleSince(record: TaskRecord): number | undefined;
   penaltyMs(adapterId: AdapterId): number;
+  /** Whether the last looks at this backend failed altogether. */
+  isRefused(adapterId: AdapterId): boolean;
   /** Forgets what is remembered of tasks that were not looked at since. */
   prune(before: number): void;
   /** Sends nothing more; who waits for a look that was not sent goes on without. */
@@ -31,6 +38,8 @@ export interface InspectScheduler {
 interface Look {
   /** When the last look was sent. */
   sentAt?: number;
+  /** When the last one was sent that told something. */
+  seenAt?: number;
   inFlight?: Promise<void>;
   /** Ends the look in flight while it has not been sent. */
   giveUp?: (() => void) | undefined;
@@ -103,7 +112,6 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     for (const { look } of batch) {
       look.sentAt = engine.store.now();
       delete look.giveUp;
-      delete look.error;
     }
     try {
       const outcomes = await inspectBatch(engine, adapterId, batch);
@@ -139,12 +147,14 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     outcome: InspectOutcome | undefined,
     isSuspect: boolean,
   ): Promise<void> => {
+    delete look.error;
     if (outcome === undefined) {
       look.error = "the adapter gave no outcome";
       return;
     }
     if ("error" in outcome) look.error = outcome.error.message;
-    if ("unavailable" in outcome) look.error = outcome.unavailable;
+    else if ("unavailable" in outcome) look.error = outcome.unavailable;
+    else look.seenAt = look.sentAt ?? 0;
     try {
       await takeOutcome(engine, record, outcome, { lookedAt: look.sentAt ?? 0, isSuspect });
     } catch (error) {
@@ -178,7 +188,14 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     },
     lastLookedAt: (taskId) => looks.get(taskId)?.sentAt,
     lastError: (taskId) => looks.get(taskId)?.error,
+    staleSince: (record) => {
+      if (isEnded(record.state) || !canLook(record)) return undefined;
+      const look = looks.get(record.taskId);
+      const isKnown = look?.error === undefined && penaltyMs(record.adapterId) === 0;
+      return isKnown ? undefined : (look?.seenAt ?? record.updatedAt);
+    },
     penaltyMs,
+    isRefused: (adapterId) => (lines.get(adapterId)?.penalty.ms ?? 0) > 0,
     prune: (before) => {
       for (const [taskId, look] of looks)
         if (look.inFlight === undefined && (look.sentAt ?? 0) < before) looks.delete(taskId);

@@ -15,21 +15,31 @@ const rereadMs = 10_000;
 /** After a read that failed, a follower is told again after this long (milliseconds). */
 const retellMs = 1_000;
 
+/** The record with what else is known of it, but for its output. */
+export const toBareView = (scheduler: InspectScheduler, record: TaskRecord): TaskView => {
+  const staleSince = scheduler.staleSince(record);
+  return {
+    record,
+    pollIntervalMs: scheduler.intervalOf(record),
+    ...(staleSince === undefined ? {} : { staleSince }),
+  };
+};
+
 /** The record as a wire needs it, with the beginning of its output. */
 export const toView = async (
   engine: EngineContext,
   scheduler: InspectScheduler,
   record: TaskRecord,
 ): Promise<TaskView> => {
-  const pollIntervalMs = scheduler.intervalOf(record);
-  if (record.output === undefined) return { record, pollIntervalMs };
+  const view = toBareView(scheduler, record);
+  if (record.output === undefined) return view;
   const chunk = await engine.store.readPayload(record.taskId, record.output.payload ?? "output", {
     offset: 0,
     length: engine.limits.maxInlineResultBytes,
   });
   // Purged between the two reads.
   if (chunk === undefined) throw taskNotFound();
-  return { record, pollIntervalMs, output: chunk.bytes };
+  return { ...view, output: chunk.bytes };
 };
 
 /** The record of a caller's ID, looked at anew when that is due. */
