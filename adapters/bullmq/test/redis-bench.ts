@@ -56,7 +56,7 @@ export const until = async <Value>(
 };
 
 /** `plain`: BullMQ alone. `helper`: with the worker helper. */
-export type WorkerKind = "plain" | "helper";
+export type WorkerKind = "plain" | "helper" | "pipeline";
 
 export interface WorkerProcess {
   readonly process: ChildProcess;
