@@ -117,24 +117,27 @@ const attendTask = (
 ): (() => void) => {
   let isStopped = engine.closing.aborted;
   let cancelTimer: () => void = () => {};
-  let newest = 0;
+  let newest: TaskRecord | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
   const take = (record: TaskRecord | undefined): void => {
     if (isStopped) return;
-    if (record !== undefined) {
-      if (record.revision <= newest) return;
-      newest = record.revision;
-    }
+    if (record !== undefined && record.revision <= (newest?.revision ?? 0)) return;
+    newest = record;
     hear(record);
   };
   const reread = async (): Promise<TaskRecord | undefined> => {
+    readAt = engine.store.now();
     const record = await engine.store.read(taskId);
     take(record);
     return record;
   };
+  /** What was heard serves until it is time to read again: reading costs as much as looking. */
+  const current = (): Promise<TaskRecord | undefined> | TaskRecord =>
+    newest === undefined || engine.store.now() - readAt >= rereadMs ? reread() : newest;
   const turn = async (): Promise<void> => {
     let pauseMs = rereadMs;
     try {
-      const record = await reread();
+      const record = await current();
       if (isStopped || record === undefined || isEnded(record.state)) return;
       await within(engine, scheduler.refresh(record) ?? Promise.resolve(), rereadMs);
       pauseMs = Math.min(untilNextLook(engine, scheduler, record), rereadMs);
