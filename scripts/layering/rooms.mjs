@@ -78,6 +78,7 @@ export const rooms = [
     dynamic: ["@taskbridge/adapter-*", "@taskbridge/store-*"],
   },
 
+  { name: "services", files: "packages/services/src/", may: ["node:*"] },
   { name: "testkit", files: "packages/testkit/src/", may: [...core, "node:*"] },
   { name: "store", files: "packages/store-", may: ["@taskbridge/core/store", "external", "node:*"] },
   {

@@ -1,10 +1,17 @@
 import type { ExecutionProgress, TaskRecord } from "@taskbridge/core";
 
-/** One line for a person about where a task stands, for wires that have a place for it. Undefined: nothing to say. */
-export const toStatusMessage = (record: TaskRecord): string | undefined => {
+/**
+ * One line for a person about where a task stands, for wires that have a place for it. Undefined: nothing to say. `staleSince`: as
+ * in a `TaskView`.
+ */
+export const toStatusMessage = (record: TaskRecord, staleSince?: number): string | undefined => {
   const parts = record.state === "failed" ? failureParts(record) : runningParts(record);
   const told = parts.filter((part, index) => part !== undefined && part !== "" && parts.indexOf(part) === index);
-  return told.length === 0 ? undefined : told.join(": ");
+  const state = told.length === 0 ? [] : [told.join(": ")];
+  const age =
+    staleSince === undefined ? [] : [`as of ${new Date(staleSince).toISOString()}: the backend does not answer`];
+  const message = [...state, ...age].join("; ");
+  return message === "" ? undefined : message;
 };
 
 const failureParts = (record: TaskRecord): readonly (string | undefined)[] => [

@@ -24,3 +24,10 @@ test.each([
 ] as const)("%j", (members, message) => {
   expect(toStatusMessage(aRecord(members))).toBe(message);
 });
+
+test("what was seen long ago, because the backend does not answer, says so", () => {
+  const seen = { state: "running", execution: { status: "running", progress: { done: 3, total: 10 } } } as const;
+  const as = "as of 1970-01-01T00:00:01.000Z: the backend does not answer";
+  expect(toStatusMessage(aRecord(seen), 1_000)).toBe(`3 of 10; ${as}`);
+  expect(toStatusMessage(aRecord({}), 1_000)).toBe(as);
+});

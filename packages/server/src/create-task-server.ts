@@ -88,12 +88,12 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       // A listener can be stopped alone, and its connections then close by our doing as well.
       const stop = createStop();
       const face = openFace(policy, stop.signal);
-      const listener = await listenHttp(face, address, { maxBodyBytes: limits.wire.maxBodyBytes, log }).catch(
-        (error: unknown) => {
-          faces.delete(face);
-          throw error;
-        },
-      );
+      const unavailable = (): readonly string[] => engine.unavailableAdapters();
+      const { maxBodyBytes } = limits.wire;
+      const listener = await listenHttp(face, address, { maxBodyBytes, log, unavailable }).catch((error: unknown) => {
+        faces.delete(face);
+        throw error;
+      });
       listeners.add(listener);
       const stopAlong = (): void => stop.abort();
       stopping.signal.addEventListener("abort", stopAlong, { once: true });

@@ -20,12 +20,23 @@ export interface Connection {
   read<Result>(operation: string, work: () => Result): Promise<Result>;
   /**
    * Runs work in one transaction that has the write lock from its start. `durable`: the disk has it when this resolves;
-   * else a crash of the machine may lose it, never half of it. A durable write to a file that is no longer at its path
-   * rejects with `unavailable`.
+   * else a crash of the machine may lose it, never half of it. Durable writes of one turn of the event loop share one sync. A
+   * durable write to a file that is no longer at its path rejects with `unavailable`.
    */
   write<Result>(operation: string, durable: boolean, work: () => Result): Promise<Result>;
   close(): void;
 }
+
+/** A durable write that waits for its turn. */
+interface Waiting {
+  readonly operation: string;
+  readonly work: () => unknown;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** What became of one write of a group. */
+type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 /** Longest pause between two tries to get a lock. */
 const longestPauseMs = 25;
@@ -72,6 +83,43 @@ export const openConnection = async ({ path, lockTimeoutMs, maxBytes }: Connecti
     });
   };
 
+  /** One write of a group. Its failure undoes it alone, unless SQLite has given up the whole transaction. */
+  const tryOne = ({ operation, work }: Waiting): Outcome => {
+    try {
+      return { result: inTransaction(work) };
+    } catch (error) {
+      if (!db.inTransaction) throw error;
+      return { error: toError(error, path, operation) };
+    }
+  };
+
+  let group: Waiting[] = [];
+  /** Syncing takes as long as everything else together, and as long for many writes as for one. */
+  const writeGroup = async (): Promise<void> => {
+    const writes = group;
+    group = [];
+    const { operation = "write" } = writes[0] ?? {};
+    try {
+      const outcomes = await untilUnlocked(operation, () => {
+        assertStillThere(operation);
+        setDurability(true);
+        return inTransaction.immediate(() => writes.map(tryOne)) as readonly Outcome[];
+      });
+      for (const [index, { resolve, reject }] of writes.entries()) {
+        const outcome = outcomes[index];
+        if (outcome !== undefined && "result" in outcome) resolve(outcome.result);
+        else reject(outcome?.error);
+      }
+    } catch (error) {
+      for (const { reject } of writes) reject(error);
+    }
+  };
+  const writeDurably = <Result>(operation: string, work: () => Result): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      if (group.length === 0) setImmediate(() => void writeGroup());
+      group.push({ operation, work, resolve: resolve as (result: unknown) => void, reject });
+    });
+
   return {
     prepare: (sql) => {
       let statement = statements.get(sql);
@@ -83,11 +131,12 @@ export const openConnection = async ({ path, lockTimeoutMs, maxBytes }: Connecti
     },
     read: untilUnlocked,
     write: <Result>(operation: string, durable: boolean, work: () => Result) =>
-      untilUnlocked(operation, () => {
-        if (durable) assertStillThere(operation);
-        setDurability(durable);
-        return inTransaction.immediate(work) as Result;
-      }),
+      durable
+        ? writeDurably(operation, work)
+        : untilUnlocked(operation, () => {
+            setDurability(false);
+            return inTransaction.immediate(work) as Result;
+          }),
     close: () => {
       if (closed) return;
       closed = true;

@@ -100,7 +100,7 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
       }),
 
     saveCursor: (name, cursor) =>
-      write("saveCursor", true, () => {
+      write("saveCursor", false, () => {
         prepare("INSERT OR REPLACE INTO cursors (name, cursor) VALUES (?, ?)").run(name, cursor);
       }),
     loadCursor: (name) =>

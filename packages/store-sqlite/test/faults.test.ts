@@ -68,6 +68,30 @@ describe("a lock that another process holds", () => {
   });
 });
 
+describe("writes of one turn", () => {
+  it("share a sync, but no failure: what is refused among them is undone alone", async () => {
+    const store = await sqliteStore({ path: pathTo("tasks.db") });
+    const known = await createSample(store);
+    const written = { payloads: [{ name: "output" as const, bytes: Buffer.from("kept") }] };
+    const [first, second, refused, created] = await Promise.allSettled([
+      store.revise({ ...known, message: "first" }, known.revision, written),
+      store.revise({ ...known, message: "second" }, known.revision, {
+        payloads: [{ name: "output", bytes: Buffer.from("not kept") }],
+      }),
+      store.revise({ ...known, taskId: "unknown" as TaskId }, 1),
+      createSample(store),
+    ]);
+    expect(first).toMatchObject({ status: "fulfilled", value: { message: "first" } });
+    expect(second).toMatchObject({ status: "rejected", reason: { code: "conflict" } });
+    expect(refused).toMatchObject({ status: "rejected", reason: { code: "not_found" } });
+    expect(created).toMatchObject({ status: "fulfilled" });
+    expect(await store.read(known.taskId)).toMatchObject({ message: "first", revision: known.revision + 1 });
+    const output = await store.readPayload(known.taskId, "output", { offset: 0, length: 100 });
+    expect(Buffer.from(output?.bytes ?? []).toString()).toBe("kept");
+    await store.close();
+  });
+});
+
 describe("a full disk", () => {
   it("refuses writes as `unavailable`, keeps what is there, and recovers once there is room", async () => {
     const path = pathTo("tasks.db");

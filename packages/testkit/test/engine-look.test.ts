@@ -80,6 +80,25 @@ describe("looking at executions", () => {
     expect((await world.engine.explainTask(world.taskId)).lastLookError).toContain("no answer");
   });
 
+  it("says since when it has not seen anything, from the look that failed to the next that tells something", async () => {
+    const world = await open({ limits: { sweepIntervalMs: 600_000 }, task: { pollIntervalMs: 1_000 } });
+    await world.clock.advance(60_000);
+    const seenAt = world.clock.now();
+    expect((await world.look()).staleSince).toBeUndefined();
+    world.backend.faults.always("inspect", { before: "unavailable" });
+    await world.clock.advance(10_000);
+    const view = await world.look();
+    expect([view.record.state, view.staleSince]).toEqual(["running", seenAt]);
+    const { tasks } = await world.engine.listTasks(mine, {}, undefined, 10);
+    expect(tasks.map(({ staleSince }) => staleSince)).toEqual([seenAt]);
+    expect(world.engine.unavailableAdapters()).toEqual(["fake"]);
+    world.backend.faults.clear();
+    await world.clock.advance(60_000);
+    await world.look();
+    expect((await world.look()).staleSince).toBeUndefined();
+    expect(world.engine.unavailableAdapters()).toEqual([]);
+  });
+
   it("answers from the last state when the whole call hangs", async () => {
     const world = await open({ limits: { readWaitMs: 2_000 } });
     world.backend.faults.next("inspect", { before: "hang" });

@@ -123,7 +123,10 @@ export interface TaskStore {
   putPayload(taskId: TaskId, name: PayloadName, offset: number, bytes: Uint8Array): Promise<void>;
   /** Undefined when there is no such payload. */
   readPayload(taskId: TaskId, name: PayloadName, range: PayloadRange): Promise<PayloadChunk | undefined>;
-  /** Keeps an event source's position, replacing the one before. Durable. */
+  /**
+   * Keeps an event source's position, replacing the one before. A crash of the machine may bring an earlier one back, never
+   * one whose events' own writes are lost: what is told twice changes nothing, so that a position is not worth a sync.
+   */
   saveCursor(name: string, cursor: string): Promise<void>;
   /** Undefined when none was saved under this name. */
   loadCursor(name: string): Promise<string | undefined>;

@@ -15,7 +15,7 @@ import type { EngineContext } from "./engine-context.ts";
 import { inspectScheduler } from "./inspect-scheduler.ts";
 import { type Limits, resolveLimits } from "./limits.ts";
 import { listTasks } from "./list-tasks.ts";
-import { followTask, readFresh, readOutput, toView, waitForTask } from "./read-task.ts";
+import { followTask, readFresh, readOutput, toBareView, toView, waitForTask } from "./read-task.ts";
 import { encryptedBox, plainBox } from "./secret-box.ts";
 import { serveDue } from "./serve-due.ts";
 import { serviceLoop } from "./service-loop.ts";
@@ -86,7 +86,8 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     background,
   };
   const scheduler = inspectScheduler(engine);
-  const services = [serviceLoop(engine), sweeper(engine, scheduler), adapterWatcher(engine)];
+  const watcher = adapterWatcher(engine);
+  const services = [serviceLoop(engine), sweeper(engine, scheduler), watcher];
   const stopHearing = options.store.watch?.((taskId) => engine.hub.publish(taskId, undefined)) ?? (() => {});
 
   return {
@@ -95,6 +96,8 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     open: async () => {
       for (const service of services) service.start();
     },
+    unavailableAdapters: () =>
+      [...adapters.keys()].filter((adapterId) => watcher.isCutOff(adapterId) || scheduler.isRefused(adapterId)),
     createTask: async (request) => toView(engine, scheduler, await createTask(engine, request)),
     prepareCall: async (name, input, answers) => {
       const tool = requireTool(engine, name);
@@ -112,7 +115,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     cancelTask: async (id, access, cancel) => toView(engine, scheduler, await cancelTask(engine, id, access, cancel)),
     listTasks: async (access, filter, cursor, limit) => {
       const page = await listTasks(engine, access, filter, cursor, limit);
-      const tasks = page.records.map((record) => ({ record, pollIntervalMs: scheduler.intervalOf(record) }));
+      const tasks = page.records.map((record) => toBareView(scheduler, record));
       return { tasks, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
     },
     deleteTask: (id, access) => deleteTask(engine, id, access),

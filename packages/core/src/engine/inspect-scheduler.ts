@@ -21,7 +21,14 @@ export interface InspectScheduler {
   /** Milliseconds since the epoch of this process's last look. */
   lastLookedAt(taskId: TaskId): number | undefined;
   lastError(taskId: TaskId): string | undefined;
+  /**
+   * Since when nothing is known of an execution that should be known (milliseconds since the epoch): its last look failed, or its
+   * backend is left alone. Undefined: it is as fresh as it should be.
+   */
+  staleSince(record: TaskRecord): number | undefined;
   penaltyMs(adapterId: AdapterId): number;
+  /** Whether the last looks at this backend failed altogether. */
+  isRefused(adapterId: AdapterId): boolean;
   /** Forgets what is remembered of tasks that were not looked at since. */
   prune(before: number): void;
   /** Sends nothing more; who waits for a look that was not sent goes on without. */
@@ -31,6 +38,8 @@ export interface InspectScheduler {
 interface Look {
   /** When the last look was sent. */
   sentAt?: number;
+  /** When the last one was sent that told something. */
+  seenAt?: number;
   inFlight?: Promise<void>;
   /** Ends the look in flight while it has not been sent. */
   giveUp?: (() => void) | undefined;
@@ -39,14 +48,21 @@ interface Look {
 
 interface Ticket {
   readonly record: TaskRecord;
+  /** When it may be sent at the earliest. */
+  readonly dueAt: number;
   readonly want: InspectItem["want"];
   readonly look: Look;
   done(): void;
 }
 
+/** The share of the newest look in how long looks take, unless it took longer than those before. */
+const newestShare = 0.05;
+
 export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const looks = new Map<TaskId, Look>();
   const lines = new Map<AdapterId, InspectLine<Ticket>>();
+  /** How long slow looks take of late, from when they are due until what they tell is written down (milliseconds). */
+  const durations = new Map<AdapterId, number>();
   let isStopped = false;
 
   const lineOf = (adapterId: AdapterId): InspectLine<Ticket> => {
@@ -63,8 +79,16 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const floorOf = (record: TaskRecord): number =>
     engine.adapters.get(record.adapterId)?.traits.minInspectIntervalMs ?? 0;
 
-  const intervalOf = (record: TaskRecord): number =>
-    pollIntervalMs(record, floorOf(record), engine.store.now(), penaltyMs(record.adapterId));
+  const intervalOf = (record: TaskRecord): number => {
+    const intervalMs = pollIntervalMs(record, floorOf(record), engine.store.now(), penaltyMs(record.adapterId));
+    // No more is told than can be held.
+    return Math.max(intervalMs, Math.ceil(durations.get(record.adapterId) ?? 0));
+  };
+
+  const noteDuration = (adapterId: AdapterId, tookMs: number): void => {
+    const before = durations.get(adapterId) ?? 0;
+    durations.set(adapterId, Math.max(tookMs, before + (tookMs - before) * newestShare));
+  };
 
   const enqueue = (record: TaskRecord, want: InspectItem["want"]): Promise<void> => {
     const look = looks.get(record.taskId) ?? {};
@@ -76,8 +100,9 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
         resolve();
       };
       look.giveUp = done;
-      const delayMs = look.sentAt === undefined ? 0 : look.sentAt + floorOf(record) - engine.store.now();
-      lineOf(record.adapterId).push({ record, want, look, done }, delayMs);
+      const now = engine.store.now();
+      const delayMs = look.sentAt === undefined ? 0 : Math.max(0, look.sentAt + floorOf(record) - now);
+      lineOf(record.adapterId).push({ record, dueAt: now + delayMs, want, look, done }, delayMs);
     });
     look.inFlight = inFlight;
     return inFlight;
@@ -87,7 +112,6 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     for (const { look } of batch) {
       look.sentAt = engine.store.now();
       delete look.giveUp;
-      delete look.error;
     }
     try {
       const outcomes = await inspectBatch(engine, adapterId, batch);
@@ -101,6 +125,8 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
         });
       penalty.take(outcomes);
       await Promise.all(batch.map((ticket, index) => take(ticket, outcomes[index], isSuspect)));
+      // One for the batch: its first has waited longest.
+      noteDuration(adapterId, engine.store.now() - (batch[0]?.dueAt ?? 0));
     } catch (error) {
       const known = toBridgeError(error);
       penalty.refuse(known.retryAfterMs ?? 0);
@@ -121,12 +147,14 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     outcome: InspectOutcome | undefined,
     isSuspect: boolean,
   ): Promise<void> => {
+    delete look.error;
     if (outcome === undefined) {
       look.error = "the adapter gave no outcome";
       return;
     }
     if ("error" in outcome) look.error = outcome.error.message;
-    if ("unavailable" in outcome) look.error = outcome.unavailable;
+    else if ("unavailable" in outcome) look.error = outcome.unavailable;
+    else look.seenAt = look.sentAt ?? 0;
     try {
       await takeOutcome(engine, record, outcome, { lookedAt: look.sentAt ?? 0, isSuspect });
     } catch (error) {
@@ -160,7 +188,14 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     },
     lastLookedAt: (taskId) => looks.get(taskId)?.sentAt,
     lastError: (taskId) => looks.get(taskId)?.error,
+    staleSince: (record) => {
+      if (isEnded(record.state) || !canLook(record)) return undefined;
+      const look = looks.get(record.taskId);
+      const isKnown = look?.error === undefined && penaltyMs(record.adapterId) === 0;
+      return isKnown ? undefined : (look?.seenAt ?? record.updatedAt);
+    },
     penaltyMs,
+    isRefused: (adapterId) => (lines.get(adapterId)?.penalty.ms ?? 0) > 0,
     prune: (before) => {
       for (const [taskId, look] of looks)
         if (look.inFlight === undefined && (look.sentAt ?? 0) < before) looks.delete(taskId);

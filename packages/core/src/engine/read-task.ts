@@ -15,21 +15,31 @@ const rereadMs = 10_000;
 /** After a read that failed, a follower is told again after this long (milliseconds). */
 const retellMs = 1_000;
 
+/** The record with what else is known of it, but for its output. */
+export const toBareView = (scheduler: InspectScheduler, record: TaskRecord): TaskView => {
+  const staleSince = scheduler.staleSince(record);
+  return {
+    record,
+    pollIntervalMs: scheduler.intervalOf(record),
+    ...(staleSince === undefined ? {} : { staleSince }),
+  };
+};
+
 /** The record as a wire needs it, with the beginning of its output. */
 export const toView = async (
   engine: EngineContext,
   scheduler: InspectScheduler,
   record: TaskRecord,
 ): Promise<TaskView> => {
-  const pollIntervalMs = scheduler.intervalOf(record);
-  if (record.output === undefined) return { record, pollIntervalMs };
+  const view = toBareView(scheduler, record);
+  if (record.output === undefined) return view;
   const chunk = await engine.store.readPayload(record.taskId, record.output.payload ?? "output", {
     offset: 0,
     length: engine.limits.maxInlineResultBytes,
   });
   // Purged between the two reads.
   if (chunk === undefined) throw taskNotFound();
-  return { record, pollIntervalMs, output: chunk.bytes };
+  return { ...view, output: chunk.bytes };
 };
 
 /** The record of a caller's ID, looked at anew when that is due. */
@@ -87,6 +97,14 @@ export const waitForTask = async (
   });
 };
 
+/** Counted from when the last look was sent, or a look that takes long would come on top of every interval. */
+const untilNextLook = (engine: EngineContext, scheduler: InspectScheduler, record: TaskRecord): number => {
+  const intervalMs = scheduler.intervalOf(record);
+  const lookedAt = scheduler.lastLookedAt(record.taskId);
+  if (lookedAt === undefined || scheduler.penaltyMs(record.adapterId) > 0) return intervalMs;
+  return Math.max(1, lookedAt + intervalMs - engine.store.now());
+};
+
 /**
  * Hears of every new revision of a task until stopped, and looks at the backend meanwhile as often as its interval says.
  * Begins with a read. Undefined: the record is gone.
@@ -99,27 +117,30 @@ const attendTask = (
 ): (() => void) => {
   let isStopped = engine.closing.aborted;
   let cancelTimer: () => void = () => {};
-  let newest = 0;
+  let newest: TaskRecord | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
   const take = (record: TaskRecord | undefined): void => {
     if (isStopped) return;
-    if (record !== undefined) {
-      if (record.revision <= newest) return;
-      newest = record.revision;
-    }
+    if (record !== undefined && record.revision <= (newest?.revision ?? 0)) return;
+    newest = record;
     hear(record);
   };
   const reread = async (): Promise<TaskRecord | undefined> => {
+    readAt = engine.store.now();
     const record = await engine.store.read(taskId);
     take(record);
     return record;
   };
+  /** What was heard serves until it is time to read again: reading costs as much as looking. */
+  const current = (): Promise<TaskRecord | undefined> | TaskRecord =>
+    newest === undefined || engine.store.now() - readAt >= rereadMs ? reread() : newest;
   const turn = async (): Promise<void> => {
     let pauseMs = rereadMs;
     try {
-      const record = await reread();
+      const record = await current();
       if (isStopped || record === undefined || isEnded(record.state)) return;
       await within(engine, scheduler.refresh(record) ?? Promise.resolve(), rereadMs);
-      pauseMs = Math.min(scheduler.intervalOf(record), rereadMs);
+      pauseMs = Math.min(untilNextLook(engine, scheduler, record), rereadMs);
     } catch (error) {
       // A store that fails once must not leave those who wait without any further read.
       engine.audit({ kind: "internal_error", taskId, message: toBridgeError(error).message });

@@ -12,6 +12,8 @@ export interface TaskView {
   readonly record: TaskRecord;
   /** Milliseconds after which a look is worth its cost: the floor of the tool, grown with age, throttling and back-off. */
   readonly pollIntervalMs: number;
+  /** The backend cannot be asked at present, so that the record tells what was seen then (milliseconds since the epoch). */
+  readonly staleSince?: number;
   /** With a record that has succeeded: the beginning of its output, whole when `bytes.length === record.output.bytes`. */
   readonly output?: Uint8Array;
 }
@@ -97,6 +99,8 @@ export interface TaskEngine {
   readonly limits: Limits;
   /** Starts what runs by itself: the outbox, sweeps, subscriptions. Without it the engine only acts when called. */
   open(): Promise<void>;
+  /** Names of the adapters whose backends did not answer when they were last asked. */
+  unavailableAdapters(): readonly string[];
   /**
    * Starts a pipeline. Resolves once the task can be read by everyone who shares the store, after at most the tool's
    * `ackMs` from the send. Rejects without leaving a task when the arguments are wrong, a limit is met (`limit_exceeded`

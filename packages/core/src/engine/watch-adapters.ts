@@ -19,20 +19,30 @@ export const takeUpdates = async (
   adapterId: AdapterId,
   updates: readonly ExecutionUpdate[],
 ): Promise<void> => {
-  // In order, since later news of one execution supersedes earlier.
+  const byExecution = new Map<string | undefined, ExecutionUpdate[]>();
   for (const update of updates) {
-    const record = await findRecord(engine, adapterId, update);
-    if (record === undefined) {
-      engine.audit({
-        kind: "unmatched_update",
-        adapterId,
-        message: "news about an execution that belongs to no task",
-        ...(update.ref === undefined ? {} : { execution: update.ref }),
-      });
-    } else {
-      await takeUpdate(engine, record, update);
-    }
+    const name = update.key ?? update.ref;
+    byExecution.set(name, [...(byExecution.get(name) ?? []), update]);
   }
+  // Side by side, so that a store can write them down together; but for later news of one execution, which supersedes earlier.
+  const taken = await Promise.allSettled(
+    [...byExecution.values()].map(async (news) => {
+      for (const update of news) await takeNews(engine, adapterId, update);
+    }),
+  );
+  const failed = taken.find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+};
+
+const takeNews = async (engine: EngineContext, adapterId: AdapterId, update: ExecutionUpdate): Promise<void> => {
+  const record = await findRecord(engine, adapterId, update);
+  if (record !== undefined) return takeUpdate(engine, record, update);
+  engine.audit({
+    kind: "unmatched_update",
+    adapterId,
+    message: "news about an execution that belongs to no task",
+    ...(update.ref === undefined ? {} : { execution: update.ref }),
+  });
 };
 
 const findRecord = async (
@@ -100,12 +110,18 @@ const isOlder = (record: TaskRecord, update: ExecutionUpdate): boolean => {
 /** A subscription that held for so long (milliseconds) was a good one. */
 const lastingMs = 60_000;
 
+export interface AdapterWatcher extends Service {
+  /** Whether this adapter can push and its subscription could not be made, or has ended and is not there again. */
+  isCutOff(adapterId: AdapterId): boolean;
+}
+
 /** Keeps one subscription per adapter that can push, renewed whenever it ends. */
-export const adapterWatcher = (engine: EngineContext): Service => {
+export const adapterWatcher = (engine: EngineContext): AdapterWatcher => {
   const open = new Map<AdapterId, Subscription>();
   const timers = new Map<AdapterId, () => void>();
   const attempts = new Map<AdapterId, number>();
   const openedAt = new Map<AdapterId, number>();
+  const cutOff = new Set<AdapterId>();
   let isStopped = false;
 
   const subscribe = async (adapterId: AdapterId, adapter: WorkflowAdapter): Promise<void> => {
@@ -134,6 +150,7 @@ export const adapterWatcher = (engine: EngineContext): Service => {
         ),
     });
     if (subscription === undefined) return;
+    cutOff.delete(adapterId);
     if (isStopped) await subscription.close();
     else open.set(adapterId, subscription);
     openedAt.set(adapterId, engine.store.now());
@@ -142,6 +159,7 @@ export const adapterWatcher = (engine: EngineContext): Service => {
   const resubscribe = (adapterId: AdapterId, adapter: WorkflowAdapter, message: string): void => {
     open.delete(adapterId);
     if (isStopped) return;
+    cutOff.add(adapterId);
     // One that ends at once, again and again, is no better than one that fails.
     const hasLasted = engine.store.now() - (openedAt.get(adapterId) ?? Number.POSITIVE_INFINITY) >= lastingMs;
     const attempt = hasLasted ? 1 : (attempts.get(adapterId) ?? 0) + 1;
@@ -160,6 +178,7 @@ export const adapterWatcher = (engine: EngineContext): Service => {
     );
 
   return {
+    isCutOff: (adapterId) => cutOff.has(adapterId),
     start: () => {
       for (const [adapterId, adapter] of engine.adapters)
         if (adapter.watch !== undefined) engine.background(trySubscribe(adapterId, adapter));

@@ -27,7 +27,7 @@ export const toDetailedTask = (
   expectation?: OutputExpectation,
 ): DetailedTask => {
   const { record } = view;
-  const message = toStatusMessage(record);
+  const message = toStatusMessage(record, view.staleSince);
   switch (record.state) {
     case "succeeded":
       return toCompleted(view, message, expectation);

@@ -47,7 +47,7 @@ export interface TaskOptions {
 /** A task's state: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status */
 export const toTask = (view: TaskView, options: TaskOptions): Task => {
   const { record } = view;
-  const message = toStatusMessage(record);
+  const message = toStatusMessage(record, view.staleSince);
   switch (record.state) {
     case "succeeded":
       return options.expectation === undefined

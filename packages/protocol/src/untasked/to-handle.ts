@@ -10,7 +10,7 @@ export const toHandle = (view: TaskView): ToolResult => {
   const { record } = view;
   const open = record.questions.filter(({ state }) => state === "open");
   const lookAgainAfterMs = Math.max(1, Math.ceil(view.pollIntervalMs));
-  const message = toStatusMessage(record);
+  const message = toStatusMessage(record, view.staleSince);
   const standing =
     open.length > 0 ? toQuestions(record.taskId, open) : toWait(record.taskId, message, lookAgainAfterMs);
   return {

@@ -23,6 +23,16 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
+/** Beside the path of MCP: for those who watch over servers. */
+const readinessPath = "/readyz";
+
+export interface HttpListenOptions {
+  readonly maxBodyBytes: number;
+  readonly log: ServerLog;
+  /** Adapters whose backends do not answer. */
+  readonly unavailable: () => readonly string[];
+}
+
 /** Longer than the idle time of common load balancers, so that none sends into a connection that is being closed. */
 const keepAliveTimeoutMs = 75_000;
 
@@ -30,7 +40,7 @@ const keepAliveTimeoutMs = 75_000;
 export const listenHttp = async (
   face: HttpFace,
   address: HttpAddress,
-  { maxBodyBytes, log }: { readonly maxBodyBytes: number; readonly log: ServerLog },
+  { maxBodyBytes, log, unavailable }: HttpListenOptions,
 ): Promise<HttpListener> => {
   const guard = createRequestGuard(address);
   const serve = toNodeHandler(face, {
@@ -43,11 +53,15 @@ export const listenHttp = async (
   let drained: () => void = () => {};
 
   const answer = async (request: IncomingMessage & { auth?: AuthInfo }, response: ServerResponse): Promise<void> => {
-    if (request.url?.split("?")[0] !== address.path) return send(response, refuse(404, "Not found"));
+    const path = request.url?.split("?")[0];
+    const isProbe = path === readinessPath && request.method === "GET";
+    if (path !== address.path && !isProbe) return send(response, refuse(404, "Not found"));
     const fault = guard(request.headers);
     if (fault !== undefined) return send(response, refuse(403, fault));
     if (isDraining)
       return send(response, refuse(503, "The server is being stopped", { headers: { "Retry-After": "1" } }));
+    // Also without a backend: the tools of the others work, and tasks can be read.
+    if (isProbe) return send(response, Response.json({ ready: true, unavailable: unavailable() }));
     const verified = await face.authenticate(request.headers as Readonly<Record<string, string | undefined>>);
     if ("refusal" in verified) return send(response, verified.refusal);
     if (verified.authInfo !== undefined) request.auth = verified.authInfo;

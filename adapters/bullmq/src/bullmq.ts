@@ -1,0 +1,165 @@
+import {
+  type AdapterTraits,
+  BridgeError,
+  type CallContext,
+  type ExecutionRef,
+  type OutputChunk,
+  type OutputRange,
+  type WorkflowAdapter,
+} from "@taskbridge/core/adapter";
+import { answerJob } from "./answer-job.ts";
+import { cancelJob } from "./cancel-job.ts";
+import { watchQueues } from "./events/watch-queues.ts";
+import { type JobPlace, parseRef, toRef } from "./execution-ref.ts";
+import { inspectJobs } from "./inspect-jobs.ts";
+import { checkQueues } from "./operator/check-queues.ts";
+import { discoverQueues } from "./operator/discover-queues.ts";
+import { bullmqClient } from "./redis/bullmq-client.ts";
+import type { QueuePort } from "./redis/client.ts";
+import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
+import { type BullmqTarget, isTemplate, parseTarget } from "./settings/parse-target.ts";
+import { parseStart, startJob } from "./start-job.ts";
+import { type ErrorPlace, toError } from "./to-error.ts";
+import { withSignal } from "./with-signal.ts";
+
+const traits: AdapterTraits = {
+  start: { kind: "idempotent", forMs: null },
+  // A job in the queue is removed for sure; one that a worker holds only hears of it through the worker helper.
+  cancel: "requested",
+  minInspectIntervalMs: 250,
+  mustInspectWithinMs: null,
+  inspectBatch: 500,
+  // Fifteen a second: looks at thousands of jobs, which come due one by one, are gathered into few round trips.
+  maxInspectCallsPerMinute: 900,
+  maxPayloadBytes: null,
+  retentionMs: null,
+  hostBound: false,
+  questions: "form",
+  progress: "counted",
+};
+
+export type BullmqAdapter = WorkflowAdapter<BullmqTarget> &
+  Required<Omit<WorkflowAdapter<BullmqTarget>, "heartbeat" | "receive">>;
+
+type Verb = Pick<ErrorPlace, "operation" | "ifSent">;
+
+const changes = (operation: string): Verb => ({ operation, ifSent: "outcome_unknown" });
+const looks = (operation: string): Verb => ({ operation, ifSent: "unavailable" });
+
+/** Puts BullMQ's queues behind MCP tasks. Throws `misconfigured`; connects at the first call. */
+export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
+  const options = parseOptions({ ...given });
+  const client = bullmqClient(options);
+  const { address } = client;
+  let isClosed = false;
+
+  const prefixOf = (name: string): string => {
+    const theirs = options.queues.find((queue) => queue.name === name);
+    return theirs === undefined ? options.prefix : theirs.toKey("").slice(0, -name.length - 2);
+  };
+  const placeOf = (queue: string): Pick<JobPlace, "prefix" | "queue"> => ({ prefix: prefixOf(queue), queue });
+
+  /** Gives up with the signal, and turns what Redis says into the contract's errors. */
+  const guarded = async <Value>(
+    { operation, ifSent }: Verb,
+    { signal }: CallContext,
+    work: (send: () => void) => Promise<Value>,
+  ): Promise<Value> => {
+    let wasSent = false;
+    if (isClosed) throw new BridgeError("unavailable", "the adapter is closed", { operation, notSent: true });
+    try {
+      return await withSignal(signal, () =>
+        work(() => {
+          // Nobody waits for it any more, so that it must not leave now.
+          signal.throwIfAborted();
+          wasSent = true;
+        }),
+      );
+    } catch (error) {
+      throw toError(error, { operation, address, wasSent, ifSent });
+    }
+  };
+  /** One operation on the queue of a job, once that is there to be asked. */
+  const onJob = <Value>(
+    verb: Verb,
+    ref: ExecutionRef,
+    context: CallContext,
+    work: (queue: QueuePort, id: string) => Promise<Value>,
+  ): Promise<Value> =>
+    guarded(verb, context, async (send) => {
+      const place = parseRef(ref);
+      const queue = await client.open(place);
+      send();
+      return work(queue, place.id);
+    });
+
+  const readOutput = async (queue: QueuePort, id: string, { offset, length }: OutputRange): Promise<OutputChunk> => {
+    const chunk = await queue.readResult(id, offset, length);
+    if (chunk !== undefined) return chunk;
+    throw new BridgeError("not_found", `the job ${id} in ${queue.name} has no result any more`, {
+      operation: "readOutput",
+    });
+  };
+
+  const forget = async (queue: QueuePort, id: string): Promise<void> => {
+    if (!(await queue.remove(id)))
+      throw new BridgeError("conflict", `a worker holds the job ${id} in ${queue.name}`, { operation: "forget" });
+    await queue.forget(id);
+  };
+
+  const cancel = (ref: ExecutionRef, reason: string, context: CallContext): Promise<void> =>
+    onJob(changes("cancel"), ref, context, async (queue, id) => {
+      const place = { prefix: queue.prefix, queue: queue.name, id };
+      const cancelled = await cancelJob(client, place, reason === "" ? "cancelled" : reason);
+      if (cancelled !== "told") return;
+      context.log("info", `a worker holds the job ${id} in ${queue.name}: it stops if it uses the worker helper`);
+    });
+
+  return {
+    contract: 1,
+    kind: "bullmq",
+    traits,
+    parseTarget,
+    start: (request, context) =>
+      guarded(changes("start"), context, async (send) => {
+        const target = parseTarget(request.target);
+        const start = parseStart(request, target, options.jobOptions);
+        const queue = await client.open(placeOf(target.queue));
+        send();
+        return startJob(queue, start);
+      }),
+    inspect: (items, context) => guarded(looks("inspect"), context, () => inspectJobs(client, items, context)),
+    cancel,
+    answer: (ref, request, context) =>
+      onJob(changes("answer"), ref, context, (queue, id) => answerJob(queue, id, request)),
+    find: ({ key, target }, context) =>
+      guarded(looks("find"), context, async () => {
+        const queue = await client.open(placeOf(parseTarget(target).queue));
+        const { rows } = await queue.read([key]);
+        if (rows[0] === undefined || rows[0].state === "missing") return undefined;
+        return toRef({ prefix: queue.prefix, queue: queue.name, id: key });
+      }),
+    watch: (request, context) =>
+      guarded(looks("watch"), context, () => {
+        const queues = new Set(request.targets.map(({ queue }) => queue).filter((queue) => !isTemplate(queue)));
+        return watchQueues(client, [...queues].map(placeOf), request, context);
+      }),
+    readOutput: (ref, range, context) =>
+      onJob(looks("readOutput"), ref, context, (queue, id) => readOutput(queue, id, range)),
+    forget: (ref, context) => onJob(changes("forget"), ref, context, forget),
+    async *discover(filter, context) {
+      const found = discoverQueues(client, options.prefix, filter);
+      for (;;) {
+        const next = await guarded(looks("discover"), context, () => found.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    },
+    check: (targets, context) =>
+      guarded(looks("check"), context, () => checkQueues(client, targets, prefixOf, context.signal)),
+    async close() {
+      isClosed = true;
+      await client.close();
+    },
+  };
+};

@@ -1,0 +1,47 @@
+import { BridgeError } from "@taskbridge/core/adapter";
+import { type JobPlace, parseJobKey } from "./execution-ref.ts";
+import type { BullmqClient, QueuePort } from "./redis/client.ts";
+
+/** Two are enough, unless another process cancels the same job. */
+const mostTurns = 5;
+/** Children of children of children. */
+const deepest = 10;
+
+/** `removed`: it never runs again. `told`: a worker holds it, and has been told to stop. */
+export type Cancelled = "removed" | "told" | "ended";
+
+/** Takes a job out of its queue and removes it, or tells the worker that holds it. Of our own job word is left under its ID. */
+const stopJob = async (
+  queue: QueuePort,
+  id: string,
+  reason: string,
+  isOurs: boolean,
+): Promise<{ readonly cancelled: Cancelled; readonly children: readonly string[] }> => {
+  const children = new Set<string>();
+  for (let turn = 0; turn < mostTurns; turn++) {
+    const marked = await queue.markCancelled(id, reason, isOurs);
+    for (const child of marked.children) children.add(child);
+    if (marked.state === "gone") return { cancelled: "removed", children: [...children] };
+    if (marked.state === "ended") return { cancelled: "ended", children: [] };
+    if (marked.state === "held") return { cancelled: "told", children: [...children] };
+    await queue.remove(id);
+  }
+  throw new BridgeError("unavailable", `the job ${id} is there again each time it is removed`, { operation: "cancel" });
+};
+
+/** Stops a job and what it waits for. */
+export const cancelJob = async (
+  client: BullmqClient,
+  place: JobPlace,
+  reason: string,
+  depth = 0,
+): Promise<Cancelled> => {
+  const queue = await client.open(place);
+  const { cancelled, children } = await stopJob(queue, place.id, reason, depth === 0);
+  // The parent goes first: else the removal of its last child would set it free to run.
+  for (const key of depth < deepest ? children : []) {
+    const child = parseJobKey(key);
+    if (child !== undefined) await cancelJob(client, child, reason, depth + 1);
+  }
+  return cancelled;
+};

@@ -1,0 +1,132 @@
+import {
+  type CallContext,
+  type ExecutionChild,
+  type ExecutionSnapshot,
+  type InspectItem,
+  type InspectOutcome,
+  isEnded,
+  toBridgeError,
+} from "@taskbridge/core/adapter";
+import { cancelJob } from "./cancel-job.ts";
+import { findLostJobs } from "./events/find-lost-jobs.ts";
+import { type JobPlace, parseJobKey, parseRef } from "./execution-ref.ts";
+import { lastStack, toSnapshot } from "./mapping/to-snapshot.ts";
+import type { BullmqClient, JobRow, QueuePort, QueueRead } from "./redis/client.ts";
+
+interface Wanted {
+  readonly index: number;
+  readonly place: JobPlace;
+  readonly isDetailed: boolean;
+  readonly previous: ExecutionSnapshot | undefined;
+}
+
+/** Those of one queue together. */
+const byQueue = <Item extends { readonly place: JobPlace }>(items: readonly Item[]): readonly (readonly Item[])[] => {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const name = `${item.place.prefix}:${item.place.queue}`;
+    groups.set(name, [...(groups.get(name) ?? []), item]);
+  }
+  return [...groups.values()];
+};
+
+/** Opens the queue of such a group and reads its jobs. */
+const readGroup = async (
+  client: BullmqClient,
+  group: readonly { readonly place: JobPlace }[],
+  detailed?: ReadonlySet<string>,
+): Promise<QueueRead & { readonly queue: QueuePort }> => {
+  const places = group.map(({ place }) => place);
+  const queue = await client.open(places[0] as JobPlace);
+  const read = await queue.read(
+    places.map(({ id }) => id),
+    detailed,
+  );
+  return { ...read, queue };
+};
+
+const isCancelledInQueue = ({ cancelReason, state }: JobRow): boolean =>
+  cancelReason !== undefined && (state === "waiting" || state === "delayed" || state === "waiting-children");
+
+/** What the children of a job are doing, over all queues, in one more round trip. */
+const readChildren = async (
+  client: BullmqClient,
+  { childKeys }: JobRow,
+): Promise<Pick<ExecutionSnapshot, "children">> => {
+  if (childKeys.length === 0) return {};
+  const places = childKeys.flatMap((key) => parseJobKey(key) ?? []).map((place) => ({ place }));
+  const groups = await Promise.all(
+    byQueue(places).map(async (group) => {
+      const { rows, isPaused } = await readGroup(client, group);
+      return rows.map((row, index): ExecutionChild => {
+        const name = row.name ?? group[index]?.place.id ?? "job";
+        // Its parent still counts it, so that it was processed and then removed.
+        return { name, status: row.state === "missing" ? "succeeded" : toSnapshot(row, { isPaused }).status };
+      });
+    }),
+  );
+  return { children: groups.flat() };
+};
+
+/** Tells operators of a failure what models do not need to know. */
+const logStack = (row: JobRow, { place, previous }: Wanted, context: CallContext): void => {
+  const stack = row.state === "failed" ? lastStack(row) : undefined;
+  if (stack === undefined || (previous !== undefined && isEnded(previous.status))) return;
+  context.log("warn", `job ${place.id} of ${place.queue} failed`, { attempts: row.attemptsMade, stack });
+};
+
+/** Looks at jobs of one queue: one round trip, and more only for detail, for what is missing, and for what is cancelled but came back. */
+const inspectQueue = async (
+  client: BullmqClient,
+  wanted: readonly Wanted[],
+  context: CallContext,
+): Promise<readonly InspectOutcome[]> => {
+  const detailed = new Set(wanted.filter(({ isDetailed }) => isDetailed).map(({ place }) => place.id));
+  const { queue, rows, exists, isPaused } = await readGroup(client, wanted, detailed);
+  const idsOf = (state: JobRow["state"]): readonly string[] =>
+    wanted.filter((_, index) => rows[index]?.state === state).map(({ place }) => place.id);
+  const [lost, workers] = await Promise.all([
+    findLostJobs(queue, idsOf("missing"), exists),
+    // Some hosted Redis do not list their clients.
+    idsOf("waiting").some((id) => detailed.has(id)) ? queue.countWorkers().catch(() => undefined) : undefined,
+  ]);
+  const toOutcome = async (want: Wanted, row: JobRow): Promise<InspectOutcome> => {
+    const found = lost.get(want.place.id);
+    if (found !== undefined) return found;
+    if (isCancelledInQueue(row)) {
+      // Its worker has given it back, to be tried again or to wait.
+      const goneReason = row.cancelReason ?? "";
+      const cancelled = await cancelJob(client, want.place, goneReason);
+      if (cancelled === "removed") return { snapshot: toSnapshot({ ...row, state: "gone", goneReason }, { isPaused }) };
+    }
+    logStack(row, want, context);
+    if (!want.isDetailed) return { snapshot: toSnapshot(row, { isPaused }) };
+    const children = await readChildren(client, row);
+    return { snapshot: { ...toSnapshot(row, { isPaused, workers }), ...children } };
+  };
+  return Promise.all(wanted.map((want, index) => toOutcome(want, rows[index] as JobRow)));
+};
+
+/** Looks at many jobs of any number of queues. Rejects when Redis cannot be asked. */
+export const inspectJobs = async (
+  client: BullmqClient,
+  items: readonly InspectItem[],
+  context: CallContext,
+): Promise<readonly InspectOutcome[]> => {
+  const outcomes: InspectOutcome[] = [];
+  const wanted = items.flatMap(({ ref, want, previous }, index): Wanted[] => {
+    try {
+      return [{ index, place: parseRef(ref), isDetailed: want === "detail", previous }];
+    } catch (error) {
+      outcomes[index] = { error: toBridgeError(error) };
+      return [];
+    }
+  });
+  await Promise.all(
+    byQueue(wanted).map(async (group) => {
+      const found = await inspectQueue(client, group, context);
+      for (const [position, { index }] of group.entries()) outcomes[index] = found[position] as InspectOutcome;
+    }),
+  );
+  return outcomes;
+};

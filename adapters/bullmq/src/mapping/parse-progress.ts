@@ -1,0 +1,62 @@
+import type { ExecutionProgress, ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
+import { isObject } from "../settings/misconfigured.ts";
+
+/** What a job's progress tells. */
+export interface ParsedProgress {
+  readonly progress?: ExecutionProgress;
+  readonly question?: ExecutionQuestion;
+}
+
+const longestMessage = 300;
+
+const isCount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
+
+const parseQuestion = (value: unknown): ExecutionQuestion | undefined => {
+  if (!isObject(value)) return undefined;
+  const { id, message, schema, expiresAt } = value;
+  if (typeof id !== "string" || id === "" || typeof message !== "string" || message.trim() === "") return undefined;
+  return {
+    id,
+    message,
+    ...(isObject(schema) ? { schema: schema as JsonObject } : {}),
+    ...(Number.isSafeInteger(expiresAt) ? { expiresAt: expiresAt as number } : {}),
+  };
+};
+
+const conventional = new Set(["done", "total", "message", "question"]);
+
+const parseObject = (value: Readonly<Record<string, unknown>>): ParsedProgress => {
+  const { done, total, message } = value;
+  const question = parseQuestion(value.question);
+  const progress: ExecutionProgress = {
+    ...(isCount(done) ? { done } : {}),
+    ...(isCount(total) ? { total } : {}),
+    ...(typeof message === "string" && message !== "" ? { message: message.slice(0, longestMessage) } : {}),
+  };
+  const isOurs = Object.keys(value).every((name) => conventional.has(name));
+  if (!isOurs && Object.keys(progress).length === 0) return { progress: { message: asText(value) } };
+  return {
+    ...(Object.keys(progress).length === 0 ? {} : { progress }),
+    ...(question === undefined ? {} : { question }),
+  };
+};
+
+const asText = (value: unknown): string => JSON.stringify(value).slice(0, longestMessage);
+
+/**
+ * A job's progress, as BullMQ stores it: a number from 0 to 100 is a percentage, `{ done?, total?, message?, question? }` is
+ * ours, and anything else is shown as it is.
+ */
+export const parseProgress = (json: string | undefined): ParsedProgress => {
+  if (json === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return { progress: { message: json.slice(0, longestMessage) } };
+  }
+  if (value === null || value === "") return {};
+  if (isCount(value)) return { progress: value <= 100 ? { done: value, total: 100 } : { done: value } };
+  if (isObject(value)) return parseObject(value);
+  return { progress: { message: typeof value === "string" ? value.slice(0, longestMessage) : asText(value) } };
+};

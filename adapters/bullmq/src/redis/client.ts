@@ -1,0 +1,153 @@
+import type { JobPlace } from "../execution-ref.ts";
+
+/** Where BullMQ has a job: `waiting` is also a prioritized one, `missing` one that is not there, `gone` one that we removed. */
+export type JobState =
+  | "waiting"
+  | "delayed"
+  | "active"
+  | "waiting-children"
+  | "completed"
+  | "failed"
+  | "gone"
+  | "missing";
+
+/** A job as it is in Redis: texts are as BullMQ has written them. Times are epoch milliseconds. */
+export interface JobRow {
+  readonly state: JobState;
+  readonly name?: string;
+  /** JSON. */
+  readonly opts?: string;
+  readonly timestamp?: number;
+  readonly processedOn?: number;
+  readonly finishedOn?: number;
+  readonly attemptsMade: number;
+  readonly failedReason?: string;
+  /** Why it was asked to stop. */
+  readonly cancelReason?: string;
+  /** Why we removed it. */
+  readonly goneReason?: string;
+  /** ID of the question that was answered last. */
+  readonly answered?: string;
+  /** JSON, unless it is too long. */
+  readonly progress?: string;
+  /** A JSON list, newest last, unless it is too long. */
+  readonly stacktrace?: string;
+  /** JSON as a rule, unless it is too long. */
+  readonly returnvalue?: string;
+  readonly returnBytes: number;
+  /** When a delayed job may be taken. */
+  readonly dueAt?: number;
+  readonly children: { readonly done: number; readonly failed: number; readonly pending: number };
+  /** `prefix:queue:id` of each, when there are not too many; asked for with detail only. */
+  readonly childKeys: readonly string[];
+  /** The last lines of its log; asked for with detail only. */
+  readonly logs: readonly string[];
+}
+
+/** What one read of a queue gives. */
+export interface QueueRead {
+  /** Somebody has used this queue under this prefix. */
+  readonly exists: boolean;
+  readonly isPaused: boolean;
+  /** In the order of the request. */
+  readonly rows: readonly JobRow[];
+}
+
+/** An entry of a queue's event stream. */
+export interface QueueEvent {
+  /** `<epoch milliseconds>-<n>`. */
+  readonly eventId: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** The end of a job, as the event stream has kept it. */
+export interface KeptEnd {
+  readonly eventId: string;
+  readonly jobId: string;
+  readonly event: "completed" | "failed" | "removed";
+  /** The result's JSON, the reason, or the state it was removed from. */
+  readonly text: string;
+}
+
+/** Reads one queue's events on a connection of its own. */
+export interface EventReader {
+  /** Waits for events after that one, at most `blockMs`. */
+  read(after: string, count: number, blockMs: number): Promise<readonly QueueEvent[]>;
+  close(): void;
+}
+
+/** What a job was added with. */
+export interface JobSample {
+  readonly id: string;
+  readonly name: string;
+  /** As BullMQ decodes them. */
+  readonly opts: Readonly<Record<string, unknown>>;
+  /** Made by a job scheduler. */
+  readonly isRepeated: boolean;
+}
+
+/** One queue, on a connection that was ready a moment ago. Nothing here waits for a lost connection. */
+export interface QueuePort {
+  readonly prefix: string;
+  readonly name: string;
+  /** Adds a job, or not if there is one of that ID. Resolves with the ID of the job that is there now, which deduplication may have chosen. */
+  add(id: string, name: string, data: unknown, options: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Log and children are read of those in `detailed` only. */
+  read(ids: readonly string[], detailed?: ReadonlySet<string>): Promise<QueueRead>;
+  /** `free`: it was taken out of its list, and is to be removed. `held`: a worker has it. */
+  markCancelled(
+    id: string,
+    reason: string,
+    isOurs: boolean,
+  ): Promise<{ readonly state: "gone" | "ended" | "held" | "free"; readonly children: readonly string[] }>;
+  /** False when a worker holds it. True also when there is none. */
+  remove(id: string): Promise<boolean>;
+  /** Removes what `markCancelled` has left outside of the job. */
+  forget(id: string): Promise<void>;
+  storeAnswer(
+    id: string,
+    questionId: string,
+    answerId: string,
+    answer: string,
+  ): Promise<"stored" | "delivered" | "taken" | "closed" | "missing">;
+  /** Lets a delayed job be taken at once. Harmless when it is not delayed. */
+  promote(id: string): Promise<void>;
+  readResult(
+    id: string,
+    offset: number,
+    length: number,
+  ): Promise<{ readonly bytes: Uint8Array; readonly totalBytes: number } | undefined>;
+  /** A page of the event stream from `before` (inclusive; `+` for the newest) backwards, and where the next begins. */
+  findEnds(
+    ids: readonly string[],
+    before: string,
+    count: number,
+  ): Promise<{ readonly ends: readonly KeptEnd[]; readonly next: string | undefined }>;
+  /** IDs of the oldest and newest event; undefined when there is none. */
+  eventSpan(): Promise<{ readonly first: string; readonly last: string } | undefined>;
+  /** IDs of the jobs that have ended, newest first, so many of each kind. */
+  endedIds(count: number): Promise<readonly string[]>;
+  openEvents(): EventReader;
+  countWorkers(): Promise<number>;
+  /** The newest jobs, of every state. */
+  sample(count: number): Promise<readonly JobSample[]>;
+}
+
+/** Facts about the server. */
+export interface ServerFacts {
+  readonly flavour: string;
+  readonly version: string;
+  readonly evictionPolicy: string | undefined;
+}
+
+/** The few things that this adapter needs of BullMQ and Redis. */
+export interface BullmqClient {
+  /** For messages: host, port and database, never a password. */
+  readonly address: string;
+  /** Rejects as soon as an attempt to connect has failed. */
+  open(place: Pick<JobPlace, "prefix" | "queue">): Promise<QueuePort>;
+  server(): Promise<ServerFacts>;
+  /** Names of the queues under a prefix, in no order. */
+  listQueues(prefix: string): AsyncIterable<string>;
+  close(): Promise<void>;
+}

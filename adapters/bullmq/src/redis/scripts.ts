@@ -1,0 +1,192 @@
+/**
+ * What we ask of Redis beside BullMQ's own operations. Fields and states are those of BullMQ 6, and ours begin with `tb:`, which
+ * BullMQ leaves alone:
+ *
+ * - `tb:cancel`: why the job is to stop. The worker helper looks for it.
+ * - `tb:gone`: why the job was removed. The hash that holds it is all that is left, in no state: BullMQ takes it for the
+ *   job and adds no second one under this ID, however late a repeated start arrives.
+ * - `<prefix>:<queue>:tb:cancelling`: a hash of its own, for the moment between a removal and that.
+ * - `tb:answer:<question>`, `tb:answered`: an answer, and the question that was answered last.
+ */
+
+/** The members of a row, in the order of the reply. */
+export const rowMembers = [
+  "state",
+  "name",
+  "opts",
+  "timestamp",
+  "processedOn",
+  "finishedOn",
+  "attemptsMade",
+  "failedReason",
+  "cancelReason",
+  "goneReason",
+  "answered",
+  "progress",
+  "stacktrace",
+  "returnvalue",
+  "returnBytes",
+  "dueAt",
+  "childrenDone",
+  "childrenFailed",
+  "childrenPending",
+  "childKeys",
+  "logs",
+] as const;
+
+/**
+ * Many jobs of one queue at once. The state is asked of sets and of the lock only: looking a job up in a list takes longer the
+ * longer the list is, so that is done only for a job that has been taken but is not locked (its worker has stalled).
+ */
+const readJobs = `
+local prefix, most = ARGV[1], tonumber(ARGV[2])
+local call = redis.call
+local function value(key, field)
+  local length = call("HSTRLEN", key, field)
+  if length == 0 or length > most then return false, length end
+  return call("HGET", key, field), length
+end
+local function stateOf(id, key, taken)
+  if call("ZSCORE", prefix .. "completed", id) then return "completed" end
+  if call("ZSCORE", prefix .. "failed", id) then return "failed" end
+  local score = call("ZSCORE", prefix .. "delayed", id)
+  if score then
+    if type(score) == "table" then score = score.double end
+    return "delayed", string.format("%.0f", math.floor(tonumber(score) / 4096))
+  end
+  if call("EXISTS", key .. ":lock") == 1 then return "active" end
+  if call("ZSCORE", prefix .. "prioritized", id) then return "waiting" end
+  if call("ZSCORE", prefix .. "waiting-children", id) then return "waiting-children" end
+  if taken and call("LPOS", prefix .. "active", id) then return "active" end
+  return "waiting"
+end
+local rows = {}
+for i = 3, #ARGV, 2 do
+  local id, detail = ARGV[i], ARGV[i + 1] == "1"
+  local key = prefix .. id
+  if call("EXISTS", key) == 0 then
+    local reason = call("HGET", prefix .. "tb:cancelling", id)
+    rows[#rows + 1] = { reason and "gone" or "missing", false, false, false, false, false, 0, false, false, reason }
+  else
+    local f = call("HMGET", key, "name", "opts", "timestamp", "processedOn", "finishedOn", "atm", "failedReason",
+      "tb:cancel", "tb:gone", "tb:answered", "ats")
+    local state, due = "gone", false
+    if not f[9] then state, due = stateOf(id, key, f[11]) end
+    local progress = value(key, "progress")
+    local stack, result, bytes = false, false, 0
+    if state == "failed" then stack = value(key, "stacktrace") end
+    if state == "completed" then result, bytes = value(key, "returnvalue") end
+    local done, failed, pending, children, logs = 0, 0, 0, {}, {}
+    if detail or state == "waiting-children" then
+      done = call("HLEN", key .. ":processed")
+      failed = call("HLEN", key .. ":failed") + call("ZCARD", key .. ":unsuccessful")
+      pending = call("SCARD", key .. ":dependencies")
+    end
+    if detail then
+      logs = call("LRANGE", key .. ":logs", -20, -1)
+      if done + failed + pending <= 100 then
+        for _, list in ipairs({ call("HKEYS", key .. ":processed"), call("HKEYS", key .. ":failed"),
+          call("ZRANGE", key .. ":unsuccessful", 0, -1), call("SMEMBERS", key .. ":dependencies") }) do
+          for _, child in ipairs(list) do children[#children + 1] = child end
+        end
+      end
+    end
+    rows[#rows + 1] = { state, f[1], f[2], f[3], f[4], f[5], f[6], f[7] and string.sub(f[7], 1, most), f[8], f[9], f[10],
+      progress, stack, result, bytes, due or false, done, failed, pending, children, logs }
+  end
+end
+return { call("EXISTS", KEYS[1]), call("HEXISTS", KEYS[1], "paused"), rows }
+`;
+
+/**
+ * Says that a job is to stop. One that no worker has is taken out of its list, so that none can have it any more; BullMQ's own
+ * removal, which would take a job that has meanwhile ended as well, clears up after that. Of a job that is gone word is
+ * left, when it is ours.
+ */
+const markCancelled = `
+local key, cancelling, prefix, id, reason, isOurs, now = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4] == "1", ARGV[5]
+local call = redis.call
+if call("EXISTS", key) == 0 then
+  if isOurs then
+    call("HSET", key, "name", "cancelled", "data", "{}", "opts", "{}", "timestamp", now, "tb:gone", reason)
+    call("HDEL", cancelling, id)
+  end
+  return { "gone", {} }
+end
+if call("HEXISTS", key, "tb:gone") == 1 then return { "gone", {} } end
+if call("ZSCORE", prefix .. "completed", id) or call("ZSCORE", prefix .. "failed", id) then
+  call("HDEL", cancelling, id)
+  return { "ended", {} }
+end
+call("HSET", key, "tb:cancel", reason)
+local children = call("SMEMBERS", key .. ":dependencies")
+if call("EXISTS", key .. ":lock") == 1 then
+  call("HDEL", cancelling, id)
+  return { "held", children }
+end
+local taken = call("ZREM", prefix .. "delayed", id) + call("ZREM", prefix .. "prioritized", id)
+  + call("ZREM", prefix .. "waiting-children", id)
+if taken == 0 then taken = call("LREM", prefix .. "wait", 1, id) + call("LREM", prefix .. "paused", 1, id) end
+if taken == 0 and call("LPOS", prefix .. "active", id) then return { "held", children } end
+if isOurs then call("HSET", cancelling, id, reason) end
+return { "free", children }
+`;
+
+/** Keeps an answer if the job still waits for it: then no worker can have taken the job before it could see the answer. */
+const storeAnswer = `
+local key, delayed, id, question, answerId, answer = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local call = redis.call
+if call("EXISTS", key) == 0 then return "missing" end
+local isDelayed = call("ZSCORE", delayed, id)
+local isAsked, asked = pcall(function() return cjson.decode(call("HGET", key, "progress")).question.id end)
+local isOpen = isDelayed and isAsked and asked == question
+local given = call("HGET", key, "tb:answer:" .. question)
+if given then
+  if cjson.decode(given).answerId ~= answerId then return "taken" end
+  return isOpen and "stored" or "delivered"
+end
+if not isOpen then return "closed" end
+call("HSET", key, "tb:answer:" .. question, answer, "tb:answered", question)
+return "stored"
+`;
+
+/** A part of a result, with its whole size. */
+const readResult = `
+if redis.call("HEXISTS", KEYS[1], "returnvalue") == 0 then return false end
+local value = redis.call("HGET", KEYS[1], "returnvalue")
+return { #value, string.sub(value, ARGV[1] + 1, ARGV[1] + ARGV[2]) }
+`;
+
+/** Searches one page of a queue's events, newest first, for the ends of these jobs. */
+const findEnds = `
+local wanted = {}
+for i = 3, #ARGV do wanted[ARGV[i]] = true end
+local entries = redis.call("XREVRANGE", KEYS[1], ARGV[1], "-", "COUNT", ARGV[2])
+local found, last = {}, false
+for _, entry in ipairs(entries) do
+  last = entry[1]
+  local e = {}
+  for i = 1, #entry[2], 2 do e[entry[2][i]] = entry[2][i + 1] end
+  if wanted[e.jobId] and (e.event == "completed" or e.event == "failed" or e.event == "removed") then
+    wanted[e.jobId] = nil
+    found[#found + 1] = { entry[1], e.jobId, e.event, e.returnvalue or e.failedReason or e.prev or "" }
+  end
+end
+return { last, #entries, found }
+`;
+
+type Script = Readonly<{ numberOfKeys: number; lua: string }>;
+
+export const scripts: Readonly<{
+  taskbridgeReadJobs: Script;
+  taskbridgeMarkCancelled: Script;
+  taskbridgeStoreAnswer: Script;
+  taskbridgeReadResult: Script;
+  taskbridgeFindEnds: Script;
+}> = {
+  taskbridgeReadJobs: { numberOfKeys: 1, lua: readJobs },
+  taskbridgeMarkCancelled: { numberOfKeys: 2, lua: markCancelled },
+  taskbridgeStoreAnswer: { numberOfKeys: 2, lua: storeAnswer },
+  taskbridgeReadResult: { numberOfKeys: 1, lua: readResult },
+  taskbridgeFindEnds: { numberOfKeys: 1, lua: findEnds },
+};

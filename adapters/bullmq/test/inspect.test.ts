@@ -1,0 +1,197 @@
+import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
+import type { InspectOutcome } from "@taskbridge/core/adapter";
+import { FlowProducer } from "bullmq";
+import { toRef } from "../src/execution-ref.ts";
+import { closeShared, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
+
+const snapshotOf = (outcome: InspectOutcome) => {
+  if ("snapshot" in outcome) return outcome.snapshot;
+  throw new Error(`no snapshot: ${JSON.stringify(outcome)}`);
+};
+
+afterAll(closeShared);
+
+describeRedis("a look", () => {
+  let bench: RedisBench;
+  beforeEach(async () => {
+    bench = await redisBench();
+  });
+  afterEach(() => bench.close());
+
+  it("reads 500 jobs in one round trip", async () => {
+    const started = await Promise.all(Array.from({ length: 500 }, () => bench.start("build")));
+    const { adapter, proxy } = await bench.behindProxy();
+    const items = started.map(({ ref }) => ({ ref, want: "status" as const }));
+    // The first look also connects, and teaches Redis the script.
+    await adapter.inspect(items.slice(0, 1), bench.context());
+    const before = proxy.roundTrips;
+    const outcomes = await adapter.inspect(items, bench.context());
+    expect(outcomes.map((outcome) => snapshotOf(outcome).status)).toEqual(items.map(() => "queued"));
+    expect(proxy.roundTrips - before).toBe(1);
+  });
+
+  it("knows every state", async () => {
+    const waiting = await bench.start("build");
+    const delayed = await bench.start("build", {}, { delay: 60_000 });
+    const prioritized = await bench.start("build", {}, { priority: 9 });
+    expect(snapshotOf(await bench.look(waiting.ref, "detail"))).toMatchObject({
+      status: "queued",
+      progress: { message: "no worker is connected to the queue" },
+    });
+    expect(snapshotOf(await bench.look(delayed.ref))).toMatchObject({
+      status: "queued",
+      progress: { message: expect.stringMatching(/^delayed until \d{4}-/) },
+    });
+    expect(snapshotOf(await bench.look(prioritized.ref)).status).toBe("queued");
+    await bench.queue.pause();
+    expect(snapshotOf(await bench.look(waiting.ref))).toMatchObject({
+      status: "queued",
+      progress: { message: "the queue is paused" },
+    });
+    await bench.queue.resume();
+    await bench.queue.obliterate({ force: true });
+
+    await bench.work("plain");
+    const held = await bench.start("runs-until-cancelled");
+    const unheard = await bench.start("runs-until-cancelled", {}, { delay: 60_000 });
+    const running = await bench.seen(held.ref, "it runs", ({ status }) => status === "running");
+    expect(running.startedAt).toBeGreaterThan(Date.now() - 60_000);
+    expect(snapshotOf(await bench.look(unheard.ref)).status).toBe("queued");
+  });
+
+  it("counts the workers that could take a job that nobody takes", async () => {
+    await bench.work("plain", 1);
+    await bench.start("runs-until-cancelled");
+    const { ref } = await bench.start("no-such-processor");
+    await bench.seen(
+      ref,
+      "it waits",
+      ({ status, progress }) => status === "queued" && progress?.message === "waits for one of 1 connected workers",
+    );
+  });
+
+  it("tells attempts, and keeps the stack of a failure for operators", async () => {
+    await bench.work("plain");
+    const { ref } = await bench.start("fails-twice", {}, { attempts: 3, backoff: 300 });
+    await bench.seen(
+      ref,
+      "the second attempt is to come",
+      ({ status, progress }) =>
+        status === "queued" && progress?.message?.startsWith("attempt 2 of 3 to come; delayed until") === true,
+    );
+    expect((await bench.ended(ref)).output).toEqual({ kind: "json", value: "attempt 3" });
+
+    const failing = await bench.start("fails-twice", {}, { attempts: 2 });
+    const { failure } = await bench.ended(failing.ref);
+    expect(failure).toEqual({ kind: "job", reason: "attempt 2 is too early", code: "TypeError" });
+    const [message, fields] = bench.logged.at(-1) ?? [];
+    expect(message).toContain(failing.id);
+    expect(fields).toMatchObject({ attempts: 2, stack: expect.stringContaining("plain-worker.mjs") });
+    const onlyFirstLine = await bench.start("fails");
+    expect((await bench.ended(onlyFirstLine.ref)).failure).toEqual({ kind: "job", reason: "no such file" });
+  });
+
+  it.each([
+    ["a percentage", 40, { done: 40, total: 100 }],
+    ["a count", 1234, { done: 1234 }],
+    ["our convention", { done: 3, total: 9, message: "third" }, { done: 3, total: 9, message: "third" }],
+    ["an object of their own", { percent: 7, stage: "x" }, { message: '{"percent":7,"stage":"x"}' }],
+    ["a text", "half way", { message: "half way" }],
+    ["a flag", true, { message: "true" }],
+    ["a number below zero", -1, { message: "-1" }],
+  ])("shows progress that is %s", async (_name, progress, told) => {
+    await bench.work("plain");
+    const { ref } = await bench.start("shows", { progress });
+    await bench.seen(ref, "progress", (snapshot) => JSON.stringify(snapshot.progress) === JSON.stringify(told));
+  });
+
+  it("takes results of every kind", async () => {
+    await bench.work("plain");
+    const outputOf = async (job: string, input?: unknown) =>
+      (await bench.ended((await bench.start(job, input)).ref)).output;
+    expect(await outputOf("nothing")).toBeUndefined();
+    expect(await outputOf("returns", { value: null })).toBeUndefined();
+    expect(await outputOf("returns", { value: 0 })).toEqual({ kind: "json", value: 0 });
+    expect(await outputOf("returns", { value: "" })).toEqual({ kind: "json", value: "" });
+    expect(await outputOf("returns", { value: false })).toEqual({ kind: "json", value: false });
+    expect(await outputOf("deep")).toMatchObject({ kind: "text" });
+    const bigint = await bench.ended((await bench.start("bigint")).ref);
+    expect(bigint.failure?.reason).toContain("BigInt");
+
+    const huge = await bench.start("huge", { length: 1_000_000 });
+    expect((await bench.ended(huge.ref)).output).toEqual({
+      kind: "stream",
+      bytes: 2_000_011,
+      mediaType: "application/json",
+    });
+    // In the middle of a character.
+    const chunk = await bench.adapter.readOutput(huge.ref, { offset: 10, length: 3 }, bench.context());
+    expect(chunk.totalBytes).toBe(2_000_011);
+    expect([...chunk.bytes]).toEqual([0xa9, 0xc3, 0xa9]);
+
+    const notJson = await bench.start("returns", { value: 1 });
+    await bench.ended(notJson.ref);
+    await bench.redis.hset(bench.queue.toKey(notJson.id), "returnvalue", "plain text");
+    expect((await bench.ended(notJson.ref)).output).toEqual({ kind: "text", text: "plain text" });
+  });
+
+  it("shows the end of a job's log", async () => {
+    await bench.work("plain");
+    const { ref } = await bench.start("logs");
+    const { logTail } = await bench.seen(ref, "the log", (snapshot) => snapshot.logTail?.endsWith("line 30") === true);
+    expect(logTail?.split("\n")).toHaveLength(20);
+    expect(snapshotOf(await bench.look(ref)).logTail).toBeUndefined();
+  });
+
+  it("lists the children of a flow, and counts them as its progress", async () => {
+    const flows = new FlowProducer({ connection: bench.redis, prefix: bench.prefix });
+    const id = newKey();
+    const child = (name: string, opts = {}) => ({ name, queueName: "parts", data: {}, opts });
+    await flows.add({
+      name: "succeeds",
+      queueName: bench.queueName,
+      data: {},
+      opts: { jobId: id },
+      children: [child("chapter", { delay: 60_000 }), child("succeeds"), child("cover")],
+    });
+    const ref = toRef({ prefix: bench.prefix, queue: bench.queueName, id });
+    expect(snapshotOf(await bench.look(ref))).toMatchObject({ status: "running", progress: { done: 0, total: 3 } });
+    const { children } = snapshotOf(await bench.look(ref, "detail"));
+    expect(children?.map(({ name, status }) => `${name} ${status}`).sort()).toEqual([
+      "chapter queued",
+      "cover queued",
+      "succeeds queued",
+    ]);
+    await flows.close();
+  });
+
+  it("tells what is missing, what was removed, and what is not ours", async () => {
+    const removed = await bench.start("build");
+    await bench.queue.remove(removed.id);
+    expect(await bench.look(removed.ref)).toEqual({
+      notFound: { proven: true, reason: expect.stringContaining("removed") },
+    });
+    const unknown = toRef({ prefix: bench.prefix, queue: bench.queueName, id: newKey() });
+    expect(await bench.look(unknown)).toEqual({
+      notFound: { proven: false, reason: expect.stringContaining("removeOnComplete") },
+    });
+    const elsewhere = toRef({ prefix: "other", queue: bench.queueName, id: newKey() });
+    expect(await bench.look(elsewhere)).toEqual({
+      notFound: { proven: false, reason: expect.stringContaining("another prefix") },
+    });
+  });
+
+  it("sees a job that its worker lost as running until another takes it", async () => {
+    const worker = await bench.workAlone("plain", { concurrency: 1, lockMs: 1_000 });
+    const { ref, id } = await bench.start("runs-until-cancelled", { ms: 1 });
+    await bench.ended(ref);
+    const stuck = await bench.start("runs-until-cancelled", { ms: 60_000 });
+    await bench.seen(stuck.ref, "it runs", ({ status }) => status === "running");
+    await worker.kill();
+    await until("the lock is gone", async () =>
+      (await bench.redis.exists(`${bench.queue.toKey(stuck.id)}:lock`)) === 0 ? true : undefined,
+    );
+    expect(snapshotOf(await bench.look(stuck.ref)).status).toBe("running");
+    expect(id).not.toBe(stuck.id);
+  });
+});

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, expect, it } from "@jest/globals";
+import type { BridgeError, ExecutionUpdate } from "@taskbridge/core/adapter";
+import { describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
+
+const targetOf = (bench: RedisBench, job: string) => bench.adapter.parseTarget({ queue: bench.queueName, job });
+const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: BridgeError) => error,
+  );
+
+describeRedis(
+  "an outage",
+  () => {
+    let bench: RedisBench;
+    beforeEach(async () => {
+      bench = await redisBench({ appendOnly: true, flags: ["--appendfsync", "always"] });
+    });
+    afterEach(() => bench.close());
+
+    it("at boot refuses calls at once, and is over when Redis comes", async () => {
+      await bench.server?.kill();
+      const adapter = bench.connect();
+      const request = { key: newKey(), target: targetOf(bench, "build"), input: "{}", attempt: 1 };
+      expect(await errorOf(adapter.start(request, bench.context()))).toMatchObject({
+        code: "unavailable",
+        notSent: true,
+      });
+      expect(
+        await errorOf(
+          adapter.watch({ targets: [request.target], sink: async () => {}, ended: () => {} }, bench.context()),
+        ),
+      ).toMatchObject({ code: "unavailable" });
+      expect(await adapter.check([request.target], bench.context())).toMatchObject([
+        { level: "error", path: "url", message: expect.stringContaining(`127.0.0.1:${bench.server?.port}`) },
+      ]);
+      await bench.server?.restart();
+      await until("it starts", async () => adapter.start(request, bench.context()).catch(() => undefined));
+      expect(await bench.added()).toEqual([request.key]);
+    });
+
+    it("in the middle loses no job, no news and no marker, and needs no restart of ours", async () => {
+      const updates: ExecutionUpdate[] = [];
+      const errors: BridgeError[] = [];
+      const subscription = await bench.adapter.watch(
+        {
+          targets: [targetOf(bench, "succeeds")],
+          sink: async (news) => {
+            updates.push(...news);
+          },
+          ended: (error) => errors.push(error),
+        },
+        bench.context(),
+      );
+      const started = await bench.start("succeeds");
+      const cancelled = await bench.start("succeeds");
+      await bench.adapter.cancel(cancelled.ref, "enough", bench.context());
+      await bench.server?.kill();
+      expect(
+        await errorOf(bench.adapter.inspect([{ ref: started.ref, want: "status" }], bench.context())),
+      ).toMatchObject({ code: "unavailable" });
+      await bench.server?.restart();
+      await bench.workAlone("plain");
+      await until("the end is told", async () =>
+        updates.find(({ key, snapshot }) => key === started.id && snapshot?.status === "succeeded"),
+      );
+      expect(errors).toEqual([]);
+      expect(await bench.look(cancelled.ref)).toMatchObject({ snapshot: { status: "cancelled" } });
+      expect(await bench.journal()).toEqual([`${started.id} 1`]);
+      await subscription.close();
+    });
+
+    it("that only silences Redis ends calls by their signal", async () => {
+      const { ref } = await bench.start("succeeds");
+      bench.server?.pause();
+      const before = Date.now();
+      const soon = () => bench.context(AbortSignal.timeout(100));
+      expect(await errorOf(bench.adapter.inspect([{ ref, want: "status" }], soon()))).toMatchObject({
+        code: "unavailable",
+      });
+      expect(await errorOf(bench.adapter.cancel(ref, "enough", soon()))).toMatchObject({ code: "outcome_unknown" });
+      expect(Date.now() - before).toBeLessThan(2_000);
+      bench.server?.resume();
+      // The cancel was on its way.
+      expect(await bench.ended(ref)).toMatchObject({ status: "cancelled" });
+    });
+
+    it("of the subscription is told when Redis stays away", async () => {
+      const errors: BridgeError[] = [];
+      await bench.adapter.watch(
+        { targets: [targetOf(bench, "succeeds")], sink: async () => {}, ended: (error) => errors.push(error) },
+        bench.context(),
+      );
+      await bench.server?.kill();
+      await until("it ends", async () => errors[0], 30_000);
+      expect(errors[0]).toMatchObject({ code: "unavailable", operation: "watch" });
+    }, 40_000);
+  },
+  true,
+);
+
+describeRedis(
+  "a Redis with settings of its own",
+  () => {
+    it("that wants another password is denied, without showing one", async () => {
+      const bench = await redisBench({ password: "right" });
+      try {
+        const adapter = bench.connect({ url: bench.url.replace("right", "wrong-secret") });
+        const request = { key: newKey(), target: targetOf(bench, "build"), input: "{}", attempt: 1 };
+        const error = await errorOf(adapter.start(request, bench.context()));
+        expect(error).toMatchObject({ code: "denied", notSent: true });
+        const [finding] = await adapter.check([request.target], bench.context());
+        expect(finding).toMatchObject({ level: "error", message: expect.stringContaining("WRONGPASS") });
+        expect(`${error?.message} ${finding?.message}`).not.toContain("wrong-secret");
+      } finally {
+        await bench.close();
+      }
+    });
+
+    it("that may evict jobs is warned about, and one that is full refuses without doubt", async () => {
+      const bench = await redisBench({ flags: ["--maxmemory-policy", "allkeys-lru"] });
+      try {
+        const findings = await bench.adapter.check([targetOf(bench, "build")], bench.context());
+        expect(findings).toContainEqual(
+          expect.objectContaining({ level: "warning", path: "url", message: expect.stringContaining("allkeys-lru") }),
+        );
+        await bench.redis.config("SET", "maxmemory-policy", "noeviction");
+        await bench.redis.config("SET", "maxmemory", "1");
+        expect(await errorOf(bench.start("build"))).toMatchObject({ code: "unavailable", notSent: true });
+        await bench.redis.config("SET", "maxmemory", "0");
+      } finally {
+        await bench.close();
+      }
+    });
+  },
+  true,
+);

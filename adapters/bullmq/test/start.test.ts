@@ -1,0 +1,203 @@
+import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
+import { isBridgeError, type StartKey } from "@taskbridge/core/adapter";
+import { Queue } from "bullmq";
+import { parseTarget } from "../src/settings/parse-target.ts";
+import { parseStart } from "../src/start-job.ts";
+import { closeShared, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
+
+const errorOf = async (promise: Promise<unknown>) => {
+  const error: unknown = await promise.then(
+    (value) => value,
+    (reason: unknown) => reason,
+  );
+  if (!isBridgeError(error)) throw new Error(`a BridgeError was expected, got ${JSON.stringify(error)}`);
+  return { code: error.code, notSent: error.notSent, message: error.message };
+};
+
+afterAll(closeShared);
+
+it.each(["7", "12345", "a:b:c", "a:b", "MCP-1", "1e3", "", "-a"])(
+  "refuses %j, which BullMQ takes for an ID or not",
+  (key) => {
+    const request = { key: key as StartKey, target: parseTarget({ queue: "q" }), input: "{}", attempt: 1 };
+    expect(() => parseStart(request, request.target, {})).toThrow("start key");
+  },
+);
+
+describeRedis("a start", () => {
+  let bench: RedisBench;
+  beforeEach(async () => {
+    bench = await redisBench();
+  });
+  afterEach(() => bench.close());
+
+  it("adds the input as the job's data, and keeps what ends", async () => {
+    const { id, snapshot } = await bench.start("build", { customer: 7 });
+    const job = await bench.queue.getJob(id);
+    expect(job?.name).toBe("build");
+    expect(job?.data).toEqual({ customer: 7 });
+    expect(job?.opts).toMatchObject({ removeOnComplete: false, removeOnFail: false });
+    expect(snapshot?.status).toBe("queued");
+  });
+
+  it("takes over the tool's job options, and those of all tools", async () => {
+    const adapter = bench.connect({ jobOptions: { attempts: 5, priority: 3 } });
+    const target = adapter.parseTarget({
+      queue: bench.queueName,
+      job: "build",
+      options: { attempts: "4", backoff: { type: "exponential", delay: 50, jitter: 0.5 }, delay: 60_000, keepLogs: 9 },
+    });
+    const key = newKey();
+    await adapter.start({ key, target, input: "{}", attempt: 1 }, bench.context());
+    const job = await bench.queue.getJob(key);
+    expect(job?.opts).toMatchObject({
+      attempts: 4,
+      priority: 3,
+      delay: 60_000,
+      backoff: { type: "exponential", delay: 50, jitter: 0.5 },
+      keepLogs: 9,
+    });
+  });
+
+  it("leaves the queue's own settings alone", async () => {
+    const theirs = new Queue("settings", {
+      connection: bench.redis,
+      prefix: bench.prefix,
+      streams: { events: { maxLen: 77 } },
+    });
+    await theirs.waitUntilReady();
+    await until("the settings are written", async () => (await theirs.getMeta()).maxLenEvents);
+    const target = bench.adapter.parseTarget({ queue: "settings" });
+    await bench.adapter.start({ key: newKey(), target, input: "{}", attempt: 1 }, bench.context());
+    expect(await theirs.getMeta()).toMatchObject({ maxLenEvents: 77 });
+  });
+
+  it("recognises its job although the job's data were changed", async () => {
+    const key = newKey();
+    const request = {
+      key,
+      target: bench.adapter.parseTarget({ queue: bench.queueName }),
+      input: '{"n":1}',
+      attempt: 1,
+    };
+    const { ref } = await bench.adapter.start(request, bench.context());
+    const job = await bench.queue.getJob(key);
+    await job?.updateData({ step: 2 });
+    expect((await bench.adapter.start({ ...request, attempt: 2 }, bench.context())).ref).toBe(ref);
+    expect(await errorOf(bench.adapter.start({ ...request, input: '{"n":2}' }, bench.context()))).toMatchObject({
+      code: "conflict",
+    });
+    const other = bench.adapter.parseTarget({ queue: bench.queueName, job: "another" });
+    expect(await errorOf(bench.adapter.start({ ...request, target: other }, bench.context()))).toMatchObject({
+      code: "conflict",
+    });
+  });
+
+  it("refuses a job that deduplication would swallow, naming the one that is there", async () => {
+    const options = { deduplication: { id: "customer-7" } };
+    const first = await bench.start("build", {}, options);
+    const error = await errorOf(bench.start("build", {}, options));
+    expect(error).toMatchObject({ code: "conflict", notSent: true });
+    expect(error.message).toContain(first.id);
+    const request = {
+      key: first.id as StartKey,
+      target: bench.adapter.parseTarget({ queue: bench.queueName, job: "build", options }),
+      input: "{}",
+      attempt: 2,
+    };
+    expect((await bench.adapter.start(request, bench.context())).ref).toBe(first.ref);
+  });
+
+  it("refuses an input over the size limit without sending it", async () => {
+    const error = await errorOf(bench.start("build", { text: "é".repeat(50) }, { sizeLimit: 100 }));
+    expect(error).toMatchObject({ code: "invalid_input", notSent: true });
+    expect(error.message).toContain("111 bytes");
+    expect(await bench.added()).toEqual([]);
+  });
+
+  it("adds nothing when its start is repeated after it was cancelled, by whoever", async () => {
+    const { id, ref } = await bench.start("build", { n: 1 });
+    await bench.adapter.cancel(ref, "not needed", bench.context());
+    // As a start would arrive that was sent before and delayed on its way.
+    await bench.queue.add("build", { n: 1 }, { jobId: id });
+    expect(await bench.queue.getJobCounts()).toMatchObject({ waiting: 0 });
+    expect(await bench.look(ref)).toEqual({
+      snapshot: { status: "cancelled", failure: { kind: "job", reason: "not needed" }, questions: [] },
+    });
+    await bench.adapter.forget(ref, bench.context());
+    expect(await bench.redis.keys(`${bench.prefix}:*${id}*`)).toEqual([]);
+    expect(await bench.redis.exists(bench.queue.toKey("tb:cancelling"))).toBe(0);
+  });
+
+  it("starts each once although a third of the answers are lost", async () => {
+    const { adapter, proxy } = await bench.behindProxy();
+    let seed = 7;
+    const random = () => {
+      seed = (seed * 48271) % 2147483647;
+      return seed / 2147483647;
+    };
+    const target = adapter.parseTarget({ queue: bench.queueName, job: "build" });
+    // Warm, so that what is lost are answers to starts.
+    await adapter.start({ key: newKey(), target, input: "{}", attempt: 1 }, bench.context());
+    proxy.set({ losesAnswer: (request) => request.includes("mcp-") && random() < 0.3 });
+    const codes = new Set<string>();
+    const keys = Array.from({ length: 60 }, newKey);
+    const start = async (key: StartKey) => {
+      for (let attempt = 1; attempt <= 50; attempt++) {
+        try {
+          return await adapter.start({ key, target, input: "{}", attempt }, bench.context());
+        } catch (error) {
+          if (!isBridgeError(error)) throw error;
+          codes.add(error.code);
+        }
+      }
+      throw new Error("never answered");
+    };
+    for (const key of keys) await start(key);
+    expect(proxy.lostAnswers).toBeGreaterThan(10);
+    expect([...codes].sort()).toEqual(expect.arrayContaining(["outcome_unknown"]));
+    const added = await bench.added();
+    expect(added).toHaveLength(61);
+    expect(new Set(added).size).toBe(61);
+  });
+
+  it("is given up by its signal, as unknown once it was sent", async () => {
+    const { adapter, proxy } = await bench.behindProxy();
+    const target = adapter.parseTarget({ queue: bench.queueName });
+    await adapter.start({ key: newKey(), target, input: "{}", attempt: 1 }, bench.context());
+    proxy.set({ frozen: true });
+    const request = { key: newKey(), target, input: "{}", attempt: 1 };
+    const error = await errorOf(adapter.start(request, bench.context(AbortSignal.timeout(100))));
+    expect(error).toMatchObject({ code: "outcome_unknown", notSent: false });
+  });
+
+  it("is given up by its signal, as not sent, while the first connection hangs", async () => {
+    const { adapter, proxy } = await bench.behindProxy();
+    proxy.set({ frozen: true });
+    const target = adapter.parseTarget({ queue: bench.queueName });
+    const request = { key: newKey(), target, input: "{}", attempt: 1 };
+    const error = await errorOf(adapter.start(request, bench.context(AbortSignal.timeout(100))));
+    expect(error).toMatchObject({ code: "unavailable", notSent: true });
+    proxy.set({});
+    // Nothing of it comes later.
+    await adapter.start({ ...request, key: newKey() }, bench.context());
+    expect(await bench.added()).toHaveLength(1);
+  });
+
+  it("uses a queue and a connection that are there already, and leaves them open", async () => {
+    const withQueue = bench.connect({ queues: [bench.queue] });
+    const withClient = bench.connect({ connection: bench.redis });
+    for (const adapter of [withQueue, withClient]) {
+      const target = adapter.parseTarget({ queue: bench.queueName, job: "build" });
+      const { ref } = await adapter.start({ key: newKey(), target, input: "{}", attempt: 1 }, bench.context());
+      expect(await adapter.inspect([{ ref, want: "status" }], bench.context())).toMatchObject([
+        { snapshot: { status: "queued" } },
+      ]);
+      await adapter.close();
+    }
+    expect(await bench.queue.getWaitingCount()).toBe(2);
+    const elsewhere = { key: newKey(), target: withQueue.parseTarget({ queue: "elsewhere" }), input: "{}", attempt: 1 };
+    const other = bench.connect({ queues: [bench.queue] });
+    expect(await errorOf(other.start(elsewhere, bench.context()))).toMatchObject({ code: "misconfigured" });
+  });
+});
