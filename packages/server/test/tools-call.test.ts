@@ -155,7 +155,7 @@ describe("faults of a call", () => {
     for (const name of ["nope", "constructor", "__proto__"]) {
       expect((await rpc("tools/call", { name })).error).toEqual({ code: -32_602, message: `Unknown tool: ${name}` });
     }
-    const { error } = await rpc("tools/call", { name: "x".repeat(100_000) });
+    const { error } = await rpc("tools/call", { name: "x".repeat(5_000) });
     expect(error.message).toBe(`Unknown tool: ${"x".repeat(100)}…`);
   });
 
