@@ -5,12 +5,14 @@ import { legacyWire, modernWire, type RawAnswer, type RawWire } from "./raw-wire
 import { type Exchange, formatTranscript } from "./transcript.ts";
 import { configText, createWorkbench, documentOf, type Spawned, type Workbench } from "./workbench.ts";
 
-const approve =
+// A job that is done at once may be answered without a task, unless its tool says otherwise.
+const more =
+  "  - { name: must_fail, adapter: local, target: { command: [sh, job.sh, fail] }, task: { support: required, pollIntervalMs: 100 } }\n" +
   '  - { name: approve, adapter: local, target: { command: [sh, job.sh, wait_ask, "{{input.file}}"] }, task: { pollIntervalMs: 100 } }\n';
 
 let bench: Workbench;
 beforeAll(() => {
-  bench = createWorkbench(`${configText}${approve}`);
+  bench = createWorkbench(`${configText}${more}`);
 });
 afterAll(() => bench.dispose());
 
@@ -73,7 +75,7 @@ beforeAll(async () => {
   port = await freePort();
   await connect();
   const first = await send(legacy, "tools/call", { name: "approve", arguments: { file: "asks" }, task: {} });
-  const second = await send(modern, "tools/call", { name: "fail", arguments: {} });
+  const second = await send(modern, "tools/call", { name: "must_fail", arguments: {} });
   const command = ["call", "echo", "--url", server.url, "--input", '{"a":1}', "--json"];
   const third = { wire: "taskbridge", sent: command.join(" "), answer: documentOf(await bench.run(command)) };
   asking = (first.answer["task"] as { taskId: string }).taskId;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { processAdapter } from "@taskbridge/adapter-process";
 import { sqliteStore } from "@taskbridge/store-sqlite";
+import { legacyRpc } from "./legacy-rpc.ts";
 import { listen } from "./listen-client.ts";
 import { callForTask } from "./rpc-client.ts";
 import { eventually, serve, stopAll } from "./serve.ts";
@@ -37,6 +38,7 @@ const setUp = async () => {
         target: { command: [process.execPath, "-e", script] },
         task: { pollIntervalMs: 50 },
       },
+      { name: "missing", adapter: "local", target: { command: ["no-such-program"] }, task: { ackMs: 30_000 } },
     ],
   });
 };
@@ -62,4 +64,16 @@ test("case 1: a local job goes on while the server restarts, and its question is
   const messages = await rest;
   expect(messages.at(-1)).toMatchObject({ result: { resultType: "complete" } });
   expect(messages.at(-2)).toMatchObject({ method: "notifications/tasks", params: { taskId, status: "completed" } });
+});
+
+test("[B-23] a command that does not exist is a refused call, and no task", async () => {
+  const { url, server } = await setUp();
+  const session = await legacyRpc(url);
+  const calls = Array.from({ length: 6 }, () => session.request("tools/call", { name: "missing", task: {} }));
+  for (const { error, result } of await Promise.all(calls)) {
+    expect(error.message).toContain('no program "no-such-program" on its PATH');
+    expect(result).toEqual({});
+  }
+  const { tasks } = await server.engine.listTasks({ operator: true }, {}, undefined, 10);
+  expect(tasks.filter(({ record }) => record.tool === "missing")).toEqual([]);
 });

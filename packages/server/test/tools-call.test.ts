@@ -155,6 +155,8 @@ describe("faults of a call", () => {
     for (const name of ["nope", "constructor", "__proto__"]) {
       expect((await rpc("tools/call", { name })).error).toEqual({ code: -32_602, message: `Unknown tool: ${name}` });
     }
+    const { error } = await rpc("tools/call", { name: "x".repeat(5_000) });
+    expect(error.message).toBe(`Unknown tool: ${"x".repeat(100)}…`);
   });
 
   test("[T-3] a full owner is told which tasks are open and when to try again", async () => {

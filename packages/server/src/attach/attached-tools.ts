@@ -2,6 +2,7 @@ import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import { serveLegacy, servesTasks } from "../legacy/serve-legacy.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { callModernTool } from "../mcp/serve-modern.ts";
+import { unknownTool } from "../mcp/unknown-tool.ts";
 import type { AttachedRequest } from "./attached-request.ts";
 import { type Attachment, readAttached, requireRunning, toLegacyRequest } from "./attachment.ts";
 import { requireAskable } from "./require-askable.ts";
@@ -34,7 +35,7 @@ export const wrapTools = (attachment: Attachment): ReadonlyMap<string, SdkHandle
     const name = request.params?.name;
     const found = typeof name === "string" ? serve.catalog.find(name) : undefined;
     if (found !== undefined) return callOurs(attachment, request, attached);
-    if (hostCall === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${String(name)}`);
+    if (hostCall === undefined) throw unknownTool(name);
     return hostCall(await withoutForeignTask(attachment, listHost, request, attached, extra), extra);
   };
   if (mcp !== undefined && typeof mcp.toolInputSchemaJson === "function") {
@@ -58,7 +59,7 @@ const callOurs = async (attachment: Attachment, request: SdkRequest, attached: A
     }
   }
   const found = serve.catalog.find(String(request.params?.name));
-  if (found === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${String(request.params?.name)}`);
+  if (found === undefined) throw unknownTool(request.params?.name);
   const result = await callModernTool(serve, attached, found, request.params?.arguments, attached.context);
   requireAskable(result, attached.context);
   return result;

@@ -8,6 +8,7 @@ import { listResources, listResourceTemplates, readResult } from "../mcp/result-
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { toProtocolError } from "../mcp/to-protocol-error.ts";
 import { trackCall } from "../mcp/track-call.ts";
+import { unknownTool } from "../mcp/unknown-tool.ts";
 import { askBefore } from "./ask-before.ts";
 import { callPlain } from "./call-plain.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
@@ -76,7 +77,7 @@ const callTool = async (context: ServeContext, request: LegacyRequest): Promise<
   if (typeof name !== "string") throw new ProtocolError(-32_602, "name: text is needed", { path: "name" });
   const task = servesTasks(context, session) ? parseTaskParams(params) : undefined;
   const found = context.catalog.find(name);
-  if (found === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${name}`);
+  if (found === undefined) throw unknownTool(name);
   const support = found.kind === "plain" ? "forbidden" : found.tool.task.support;
   const fault = servesTasks(context, session) ? taskSupportFault(name, support, task !== undefined) : undefined;
   if (fault !== undefined) throw new ProtocolError(fault.code, fault.message);

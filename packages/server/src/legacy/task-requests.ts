@@ -66,7 +66,7 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
   if (!hasEnded(view)) {
     const leave = context.waits.take(owner);
     const channel = session.channelOf(request.id);
-    session.watch.remember(view, owner);
+    session.watch.attend(view, owner);
     const close = session.channels.openFor(view.record.taskId, channel);
     const { signal: over, release } = firstOf([signal, channel.closed, context.stopping]);
     try {

@@ -24,6 +24,8 @@ export interface TaskWatch {
   begin(view: TaskView, owner: Owner, progressToken: string | number | undefined): void;
   /** The client has just been shown this state. */
   remember(view: TaskView, owner: Owner): void;
+  /** The client waits for this task without being shown its state: what it has not seen before is still told. */
+  attend(view: TaskView, owner: Owner): void;
   /** Something has heard of this state: the client is told what it has not seen. */
   hear(view: TaskView, owner: Owner): void;
 }
@@ -147,6 +149,10 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
       entry.shown = toShown(task);
       entry.status = task.status;
       keep(taskId, entry);
+    },
+    attend: (view, owner) => {
+      const { taskId } = view.record;
+      if (!hasEnded(view) && !closed.aborted) keep(taskId, watched.get(taskId) ?? newEntry(owner, show(view)));
     },
     hear,
   };

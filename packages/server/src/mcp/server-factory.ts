@@ -1,4 +1,4 @@
-import { McpServer, type McpServerFactory, ProtocolError } from "@modelcontextprotocol/server";
+import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
 import * as z from "zod";
 import { type OwnerPolicy, readOwner } from "../caller.ts";
@@ -7,6 +7,7 @@ import { listResources, listResourceTemplates, readResult } from "./result-resou
 import type { Connection, ServeContext } from "./serve-context.ts";
 import { callModernTool, modernTaskMethods, serveModernTask } from "./serve-modern.ts";
 import { trackCall } from "./track-call.ts";
+import { unknownTool } from "./unknown-tool.ts";
 
 /** Checked in the handler, so that the capability is asked for before the parameters. */
 const anyParams = z.looseObject({});
@@ -55,7 +56,7 @@ const serveTools = (context: ServeContext, connection: Connection, { server }: M
   server.setRequestHandler("tools/list", () => listed);
   server.setRequestHandler("tools/call", async ({ params }, request) => {
     const found = context.catalog.find(params.name);
-    if (found === undefined) throw new ProtocolError(-32_602, `Unknown tool: ${params.name}`);
+    if (found === undefined) throw unknownTool(params.name);
     return callModernTool(context, connection, found, params.arguments, request) as never;
   });
 };

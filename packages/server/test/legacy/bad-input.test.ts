@@ -136,6 +136,8 @@ describe("a call that cannot be carried out", () => {
       for (const name of ["nope", "", "__proto__", "constructor"]) {
         expect((await call({ name, task })).error).toEqual({ code: -32_602, message: `Unknown tool: ${name}` });
       }
+      const long = (await call({ name: "x".repeat(100_000), task })).error;
+      expect(long).toEqual({ code: -32_602, message: `Unknown tool: ${"x".repeat(100)}…` });
       for (const name of [undefined, null, 1, ["job"], { name: "job" }]) {
         expect((await call({ name, task })).error).toMatchObject({ code: -32_602, data: { path: "name" } });
       }

@@ -28,7 +28,7 @@ const many = async (times: number, work: (index: number) => Promise<unknown>): P
   await Promise.all(Array.from({ length: 20 }, run));
 };
 
-test("[H-9] a thousand sessions that come and go leave neither memory nor timers behind", async () => {
+test("[H-9] hundreds of sessions that come and go leave neither memory nor timers behind", async () => {
   const { url, server } = await serve({ limits: { maxSessions: 50 } });
   const steady = await legacyRpc(url);
   const own = await steady.listen();
@@ -42,12 +42,12 @@ test("[H-9] a thousand sessions that come and go leave neither memory nor timers
   };
   await many(100, comeAndGo);
   const [heapBefore, timersBefore] = [await heap(), timers()];
-  await many(1_000, comeAndGo);
+  await many(400, comeAndGo);
   const grownBytes = (await heap()) - heapBefore;
-  expect(grownBytes).toBeLessThan(5 * 1_048_576);
+  expect(grownBytes).toBeLessThan(2 * 1_048_576);
   // The client's own connections have a few.
   await eventually(() => timers() <= timersBefore + 10);
   expect((await steady.request("ping")).status).toBe(200);
   await inTime(server.close());
   await inTime(own.ended);
-}, 60_000);
+}, 120_000);

@@ -1,0 +1,11 @@
+import { ProtocolError } from "@modelcontextprotocol/server";
+
+/** Of a name more is not repeated (characters). */
+const mostShown = 100;
+
+/** The refusal of a call of a tool that does not exist. */
+export const unknownTool = (name: unknown): ProtocolError => {
+  const text = String(name);
+  const shown = text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+  return new ProtocolError(-32_602, `Unknown tool: ${shown}`);
+};
