@@ -73,8 +73,10 @@ const readUpdates = async (
   }
   if (told.size === 0) return [];
   const { rows, isPaused } = await queue.read([...told.keys()]);
-  return [...told].map(([id, end], index) => {
+  return [...told].flatMap(([id, end], index) => {
     const row = rows[index] as JobRow;
+    // Read ahead of its own event, which follows and brings the result along.
+    if (end === undefined && (row.state === "completed" || row.state === "failed")) return [];
     const stack = end?.event === "failed" ? lastStack(row) : undefined;
     if (stack !== undefined) log("warn", `job ${id} of ${queue.name} failed`, { attempts: row.attemptsMade, stack });
     return toUpdate(queue, id, row, end, isPaused);

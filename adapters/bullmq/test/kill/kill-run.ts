@@ -23,6 +23,8 @@ export interface KillPlan {
   readonly redisRestarts: number;
   /** Of the answers to `add`, the share that is lost after Redis has executed it. */
   readonly lostShare: number;
+  /** No more answers than so many are lost. Default: any number. */
+  readonly mostLost?: number;
   readonly mutant?: "key-per-attempt";
 }
 
@@ -94,7 +96,10 @@ interface Scene {
   close(): Promise<void>;
 }
 
-const openScene = async ({ lostShare, mutant }: KillPlan, random: () => number): Promise<Scene> => {
+const openScene = async (
+  { lostShare, mostLost = Number.POSITIVE_INFINITY, mutant }: KillPlan,
+  random: () => number,
+): Promise<Scene> => {
   // `always`: Redis then keeps what it has answered for even when it is killed, and so do we have to.
   const bench = await redisBench({ appendOnly: true, flags: ["--appendfsync", "always"] });
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-kill-"));
@@ -108,7 +113,7 @@ const openScene = async ({ lostShare, mutant }: KillPlan, random: () => number):
   proxy.set({
     losesAnswer: (request) => {
       const adds = countAdds(request);
-      const isLost = adds > 0 && random() < lostShare;
+      const isLost = adds > 0 && (counts["lost answer"] ?? 0) < mostLost && random() < lostShare;
       if (isLost) count("lost answer", adds);
       return isLost;
     },
@@ -261,7 +266,7 @@ export const killRun = async (plan: KillPlan): Promise<KillOutcome> => {
   const scene = await openScene(plan, random);
   const acknowledged: Answered = new Map();
   try {
-    for (let worker = 0; worker < 2; worker++) await scene.addWorker();
+    await Promise.all([scene.addWorker(), scene.addWorker()]);
     if (plan.kills > 0) await playKills(plan, scene, random, acknowledged);
     const last = await scene.serve();
     if (last === undefined) throw new Error("the server does not start any more");

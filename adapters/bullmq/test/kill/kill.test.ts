@@ -31,9 +31,10 @@ describeRedis(
       const plan = {
         seed,
         kills: 0,
-        records: 10,
+        records: 4,
         redisRestarts: 0,
-        lostShare: 0.5,
+        lostShare: 1,
+        mostLost: 1,
         mutant: "key-per-attempt",
       } as const;
       const { report } = await killRun(plan);

@@ -42,7 +42,7 @@ const server = await createTaskServer({
   store,
   adapters: { queue: adapter },
   // A start that was under way in a life before is taken up when this has passed.
-  limits: { maxConcurrentTasksPerOwner: 2_000, callTimeoutMs: 3_000, sweepIntervalMs: 5_000 },
+  limits: { maxConcurrentTasksPerOwner: 2_000, callTimeoutMs: 3_000, sweepIntervalMs: 2_000 },
   tools: [
     {
       name: "work",

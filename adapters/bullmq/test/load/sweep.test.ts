@@ -7,7 +7,7 @@ import { percentile, toText } from "./percentile.ts";
 
 /** `npm run soak` raises it to 10,000. */
 const jobs = Number(process.env.TASKBRIDGE_LOAD_RUNNING ?? 1_000);
-const watchedMs = 10_000;
+const watchedMs = 6_000;
 /** Between two ends. */
 const everyMs = 6;
 
