@@ -131,9 +131,11 @@ const attendTask = (
     take(record);
     return record;
   };
-  /** What was heard serves until it is time to read again: reading costs as much as looking. */
-  const current = (): Promise<TaskRecord | undefined> | TaskRecord =>
-    newest === undefined || engine.store.now() - readAt >= rereadMs ? reread() : newest;
+  /** Where the store tells of changes, what was heard serves for a while: reading costs as much as looking. */
+  const current = (): Promise<TaskRecord | undefined> | TaskRecord => {
+    const serves = engine.store.watch !== undefined && engine.store.now() - readAt < rereadMs;
+    return serves && newest !== undefined ? newest : reread();
+  };
   const turn = async (): Promise<void> => {
     let pauseMs = rereadMs;
     try {
