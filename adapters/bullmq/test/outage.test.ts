@@ -70,6 +70,31 @@ describeRedis(
       await subscription.close();
     });
 
+    it.each(["start", "removal"])(
+      "of one answer at the first use of a queue, by a %s, is over with the next call",
+      async (first) => {
+        const { ref } = await bench.start("succeeds");
+        const { adapter, proxy } = await bench.behindProxy();
+        let inquiries = 0;
+        const use = async () => {
+          const request = { key: newKey(), target: targetOf(bench, "build"), input: "{}", attempt: 1 };
+          await (first === "start" ? adapter.start(request, bench.context()) : adapter.forget(ref, bench.context()));
+        };
+        // ioredis asks for it with each connection, BullMQ once, on that connection, by itself.
+        proxy.set({ losesAnswer: (request) => `${request}` === "*1\r\n$4\r\ninfo\r\n" && ++inquiries === 2 });
+        expect(await errorOf(use())).toMatchObject({ code: "unavailable", notSent: true });
+        expect(proxy.lostAnswers).toBe(1);
+        proxy.set({});
+        await until("it is used", async () =>
+          use().then(
+            () => true,
+            () => undefined,
+          ),
+        );
+        expect(await bench.queue.getJobCounts("waiting")).toEqual({ waiting: first === "start" ? 2 : 0 });
+      },
+    );
+
     it("that only silences Redis ends calls by their signal", async () => {
       const { ref } = await bench.start("succeeds");
       bench.server?.pause();

@@ -244,6 +244,19 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
     opened.set(place, queue);
     return queue;
   };
+  /** A queue that could not be made ready, for want of one answer, never will be: the next call makes another. */
+  const readyQueue = async (name: string, ofPrefix: string): Promise<Queue> => {
+    const queue = queueOf(name, ofPrefix);
+    try {
+      await queue.waitUntilReady();
+      return queue;
+    } catch (error) {
+      const place = `${ofPrefix}:${name}`;
+      if (opened.get(place) === queue) opened.delete(place);
+      queue.close().catch(() => {});
+      throw error;
+    }
+  };
 
   return {
     address: addressOf(connection),
@@ -251,7 +264,7 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
       const theirs = given(name, prefix);
       const redis = theirs === undefined ? connect() : await clientOf(theirs);
       await whenReady(redis);
-      return openQueue(theirs ?? queueOf(name, prefix), withScripts(redis));
+      return openQueue(theirs ?? (await readyQueue(name, prefix)), withScripts(redis));
     },
     server: async () => toServerFacts(await (await anyClient()).info()),
     async *listQueues(prefix) {
