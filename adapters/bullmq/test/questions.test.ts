@@ -6,7 +6,7 @@ import { closeShared, describeRedis, type RedisBench, redisBench, until } from "
 afterAll(closeShared);
 
 it("asks only within a bridged processor", async () => {
-  const job = { id: "1", progress: 0, updateProgress: async () => {}, moveToDelayed: async () => {} };
+  const job = { id: "1", progress: 0, updateProgress: async () => {} };
   await expect(ask(job, { key: "approve", message: "?" })).rejects.toThrow("bridgeProcessor");
 });
 
@@ -42,6 +42,46 @@ describeRedis("a question", () => {
       value: { answer: { action: "accept", content: { ok: true } } },
     });
     expect(await bench.journal()).toEqual([`${id} 1`, `${id} 1`]);
+  });
+
+  it.each([
+    ["of the customer's own shape", { step: 3, rows: 100 }, { message: '{"step":3,"rows":100}' }],
+    ["larger than is shown", { message: "x", rows: "y".repeat(70_000) }, undefined],
+    ["a text", "half way", { message: "half way" }],
+  ])("is shown beside progress that is %s, and leaves it as it is", async (_name, progress, told) => {
+    await bench.work("helper");
+    const { ref, id } = await bench.start("asks", { progress });
+    const question = await asked(ref, "approve#1");
+    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "waiting", questions: [question] } });
+    expect((await bench.look(ref, "detail")) as unknown).toEqual(
+      expect.objectContaining({ snapshot: expect.objectContaining(told === undefined ? {} : { progress: told }) }),
+    );
+    expect((await bench.queue.getJob(id))?.progress).toEqual(progress);
+    await answer(ref, question);
+    expect((await bench.ended(ref)).output).toMatchObject({ value: { answer: { action: "accept" } } });
+    expect((await bench.queue.getJob(id))?.progress).toEqual(progress);
+  });
+
+  it("that is too large to be shown is refused in its worker, with the limit", async () => {
+    await bench.work("helper");
+    const schema = { type: "string", enum: Array.from({ length: 9_000 }, (_, index) => `option-${index}`) };
+    const { ref } = await bench.start("asks", { question: { schema } });
+    expect((await bench.ended(ref)).failure?.reason).toMatch(/^the question approve#1 has \d+ bytes .* at most 65536/);
+  });
+
+  it("that an earlier version of the helper has asked, in the job's progress, is shown and answered", async () => {
+    const worker = await bench.workAlone("helper");
+    const { ref, id } = await bench.start("asks");
+    const { message, expiresAt } = await asked(ref, "approve#1");
+    await worker.kill();
+    const key = bench.queue.toKey(id);
+    await bench.redis.hdel(key, "tb:asking", "tb:question");
+    const progress = { step: 3, question: { id: "approve#1", message, expiresAt } };
+    await bench.redis.hset(key, "progress", JSON.stringify(progress));
+    await answer(ref, await asked(ref, "approve#1"));
+    await bench.work("helper");
+    expect((await bench.ended(ref)).output).toMatchObject({ value: { answer: { action: "accept" } } });
+    expect((await bench.queue.getJob(id))?.progress).toEqual({ step: 3 });
   });
 
   it("outlives the worker that asked it, and so does its answer", async () => {

@@ -99,6 +99,17 @@ describe("a job in Redis", () => {
     expect([...Object.keys(expected), "missing"].sort()).toEqual(Object.keys(replies).sort());
   });
 
+  it("asks in a field of its own, rather than in its progress", () => {
+    const { row, isPaused } = read("asking");
+    const asking = { ...row, question: '{"id":"other#1","message":"Really?"}', progress: '{"done":1,"question":7}' };
+    expect(toSnapshot(asking, { isPaused })).toMatchObject({
+      status: "waiting",
+      progress: { done: 1 },
+      questions: [{ id: "other#1", message: "Really?" }],
+    });
+    expect(toSnapshot({ ...asking, question: "{" }, { isPaused }).status).toBe("queued");
+  });
+
   it("tells its stack apart from what models read", () => {
     const { row, isPaused } = read("failed");
     expect(lastStack(row)).toContain("TypeError: no such file\nsecond line\n");
@@ -145,6 +156,10 @@ describe("progress", () => {
     ['{"percent":3}', { progress: { message: '{"percent":3}' } }],
     ["{}", {}],
     ['{"question":{"id":"q#1","message":"Go?"}}', { question: { id: "q#1", message: "Go?" } }],
+    [
+      '{"step":3,"question":{"id":"q#1","message":"Go?"}}',
+      { progress: { message: '{"step":3}' }, question: { id: "q#1", message: "Go?" } },
+    ],
     ['{"question":{"id":"q#1","message":" "}}', {}],
     ['{"question":{"id":7,"message":"Go?"}}', {}],
     ['{"question":{"id":"q","message":"Go?","schema":[],"expiresAt":"x"}}', { question: { id: "q", message: "Go?" } }],

@@ -11,7 +11,7 @@ const longestMessage = 300;
 
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
 
-const parseQuestion = (value: unknown): ExecutionQuestion | undefined => {
+const toQuestion = (value: unknown): ExecutionQuestion | undefined => {
   if (!isObject(value)) return undefined;
   const { id, message, schema, expiresAt } = value;
   if (typeof id !== "string" || id === "" || typeof message !== "string" || message.trim() === "") return undefined;
@@ -23,18 +23,28 @@ const parseQuestion = (value: unknown): ExecutionQuestion | undefined => {
   };
 };
 
-const conventional = new Set(["done", "total", "message", "question"]);
+/** A question as the worker helper keeps it. */
+export const parseQuestion = (json: string | undefined): ExecutionQuestion | undefined => {
+  try {
+    return toQuestion(JSON.parse(json ?? "null"));
+  } catch {
+    return undefined;
+  }
+};
 
-const parseObject = (value: Readonly<Record<string, unknown>>): ParsedProgress => {
+const conventional = new Set(["done", "total", "message"]);
+
+const parseObject = ({ question: asked, ...value }: Readonly<Record<string, unknown>>): ParsedProgress => {
   const { done, total, message } = value;
-  const question = parseQuestion(value.question);
-  const progress: ExecutionProgress = {
+  const question = toQuestion(asked);
+  const known: ExecutionProgress = {
     ...(isCount(done) ? { done } : {}),
     ...(isCount(total) ? { total } : {}),
     ...(typeof message === "string" && message !== "" ? { message: message.slice(0, longestMessage) } : {}),
   };
   const isOurs = Object.keys(value).every((name) => conventional.has(name));
-  if (!isOurs && Object.keys(progress).length === 0) return { progress: { message: asText(value) } };
+  const isTold = isOurs || Object.keys(known).length > 0;
+  const progress = isTold ? known : { message: asText(value) };
   return {
     ...(Object.keys(progress).length === 0 ? {} : { progress }),
     ...(question === undefined ? {} : { question }),
@@ -44,8 +54,8 @@ const parseObject = (value: Readonly<Record<string, unknown>>): ParsedProgress =
 const asText = (value: unknown): string => JSON.stringify(value).slice(0, longestMessage);
 
 /**
- * A job's progress, as BullMQ stores it: a number from 0 to 100 is a percentage, `{ done?, total?, message?, question? }` is
- * ours, and anything else is shown as it is.
+ * A job's progress, as BullMQ stores it: a number from 0 to 100 is a percentage, `{ done?, total?, message? }` is
+ * ours, and anything else is shown as it is. Earlier versions of the worker helper kept their question in it.
  */
 export const parseProgress = (json: string | undefined): ParsedProgress => {
   if (json === undefined) return {};

@@ -31,6 +31,7 @@ const toRow = (raw: Raw): JobRow => {
     ...text("failedReason"),
     ...text("cancelReason"),
     ...text("goneReason"),
+    ...text("question"),
     ...text("answered"),
     ...text("progress"),
     ...text("stacktrace"),

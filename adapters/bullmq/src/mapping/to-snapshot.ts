@@ -1,7 +1,7 @@
 import type { ExecutionFailure, ExecutionProgress, ExecutionSnapshot } from "@taskbridge/core/adapter";
 import type { JobRow } from "../redis/client.ts";
 import { isObject } from "../settings/misconfigured.ts";
-import { parseProgress } from "./parse-progress.ts";
+import { parseProgress, parseQuestion } from "./parse-progress.ts";
 import { toOutput, toStream } from "./to-output.ts";
 
 const longestReason = 300;
@@ -113,7 +113,7 @@ export const toSnapshot = (row: JobRow, context: JobContext): ExecutionSnapshot 
       questions: [],
     };
   if (row.state === "completed" || row.state === "failed") return toEnd(row);
-  const { question } = parseProgress(row.progress);
+  const question = parseQuestion(row.question) ?? parseProgress(row.progress).question;
   const isAsked = row.state === "delayed" && question !== undefined && question.id !== row.answered;
   const isRunning = row.state === "active" || row.state === "waiting-children";
   const progress = isAsked ? parseProgress(row.progress).progress : toProgress(row, context);

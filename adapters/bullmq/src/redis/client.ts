@@ -26,6 +26,8 @@ export interface JobRow {
   readonly cancelReason?: string;
   /** Why we removed it. */
   readonly goneReason?: string;
+  /** What the worker helper asks: JSON. */
+  readonly question?: string;
   /** ID of the question that was answered last. */
   readonly answered?: string;
   /** JSON, unless it is too long. */

@@ -6,6 +6,8 @@
  * - `tb:gone`: why the job was removed. The hash that holds it is all that is left, in no state: BullMQ takes it for the
  *   job and adds no second one under this ID, however late a repeated start arrives.
  * - `<prefix>:<queue>:tb:cancelling`: a hash of its own, for the moment between a removal and that.
+ * - `tb:question`, `tb:asking`: what the worker helper asks (JSON), and that question's ID. Earlier versions kept it in the
+ *   job's progress.
  * - `tb:answer:<question>`, `tb:answered`: an answer, and the question that was answered last.
  */
 
@@ -32,6 +34,7 @@ export const rowMembers = [
   "childrenPending",
   "childKeys",
   "logs",
+  "question",
 ] as const;
 
 /**
@@ -72,7 +75,7 @@ for i = 3, #ARGV, 2 do
       "tb:cancel", "tb:gone", "tb:answered", "ats")
     local state, due = "gone", false
     if not f[9] then state, due = stateOf(id, key, f[11]) end
-    local progress = value(key, "progress")
+    local progress, question = value(key, "progress"), value(key, "tb:question")
     local stack, result, bytes = false, false, 0
     if state == "failed" then stack = value(key, "stacktrace") end
     if state == "completed" then result, bytes = value(key, "returnvalue") end
@@ -92,7 +95,7 @@ for i = 3, #ARGV, 2 do
       end
     end
     rows[#rows + 1] = { state, f[1], f[2], f[3], f[4], f[5], f[6], f[7] and string.sub(f[7], 1, most), f[8], f[9], f[10],
-      progress, stack, result, bytes, due or false, done, failed, pending, children, logs }
+      progress, stack, result, bytes, due or false, done, failed, pending, children, logs, question }
   end
 end
 return { call("EXISTS", KEYS[1]), call("HEXISTS", KEYS[1], "paused"), rows }
@@ -138,8 +141,12 @@ local key, delayed, id, question, answerId, answer = KEYS[1], KEYS[2], ARGV[1], 
 local call = redis.call
 if call("EXISTS", key) == 0 then return "missing" end
 local isDelayed = call("ZSCORE", delayed, id)
-local isAsked, asked = pcall(function() return cjson.decode(call("HGET", key, "progress")).question.id end)
-local isOpen = isDelayed and isAsked and asked == question
+local asked = call("HGET", key, "tb:asking")
+if not asked then
+  local isAsked, inProgress = pcall(function() return cjson.decode(call("HGET", key, "progress")).question.id end)
+  asked = isAsked and inProgress
+end
+local isOpen = isDelayed and asked == question
 local given = call("HGET", key, "tb:answer:" .. question)
 if given then
   if cjson.decode(given).answerId ~= answerId then return "taken" end

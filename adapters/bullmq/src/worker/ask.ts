@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from "@taskbridge/core/adapter";
-import { type BridgedJob, named, runs } from "./job-run.ts";
+import { inlineOutputBytes, type JsonObject, type JsonValue } from "@taskbridge/core/adapter";
+import { isObject } from "../settings/misconfigured.ts";
+import { type BridgedJob, named, type Run, runs } from "./job-run.ts";
 
 export interface JobQuestion {
   /** Names the question: asked twice in one run of the processor, it is two questions. */
@@ -20,22 +21,19 @@ export type JobAnswer =
 
 const day = 24 * 60 * 60 * 1000;
 
-const toDetails = (progress: unknown): Readonly<Record<string, unknown>> => {
-  // 0 is what a job has that has told nothing.
-  if (typeof progress === "number") return progress === 0 ? {} : { done: progress, total: 100 };
-  return typeof progress === "object" && progress !== null && !Array.isArray(progress) ? { ...progress } : {};
-};
-
-/** Takes the question out of what the job shows. */
-const closeQuestion = async (job: BridgedJob): Promise<void> => {
-  const { question, ...progress } = toDetails(job.progress);
-  if (question !== undefined) await job.updateProgress(progress);
+/** Takes the question out of what the job shows; `progress` has it where an earlier version has asked. */
+const closeQuestion = async (job: BridgedJob, { holder, id: jobId }: Run, id: string): Promise<void> => {
+  const redis = await holder.getBackend().client;
+  await redis.hdel(holder.toKey(jobId), "tb:asking", "tb:question");
+  if (!isObject(job.progress) || !isObject(job.progress.question) || job.progress.question.id !== id) return;
+  const { question, ...progress } = job.progress;
+  await job.updateProgress(progress);
 };
 
 /**
  * Asks a person, and waits without holding the worker: the job is put off until the answer is there, and the processor is then
  * **run again from its beginning**, where this call returns the answer at once. Let what it throws pass, and keep what comes
- * before it repeatable. Rejects outside of a bridged processor.
+ * before it repeatable. Rejects outside of a bridged processor, and when message and schema have more than 64 KiB as JSON.
  */
 export const ask = async (
   job: BridgedJob,
@@ -54,14 +52,20 @@ export const ask = async (
   ]);
   const expiresAt = deadline === null ? Date.now() + timeoutMs : Number(deadline);
   if (given !== null || expiresAt <= Date.now()) {
-    await closeQuestion(job);
+    await closeQuestion(job, run, id);
     if (given === null) return { action: "cancel" };
     const { action, content } = JSON.parse(given) as { action: JobAnswer["action"]; content?: JsonValue };
     return action === "accept" && content !== undefined ? { action, content } : { action };
   }
-  await redis.hset(jobKey, { [`tb:asked:${id}`]: expiresAt });
-  const question = { id, message, ...(schema === undefined ? {} : { schema }), expiresAt };
-  await job.updateProgress({ ...toDetails(job.progress), question });
-  await job.moveToDelayed(expiresAt, run.token);
+  const question = JSON.stringify({ id, message, ...(schema === undefined ? {} : { schema }), expiresAt });
+  const bytes = Buffer.byteLength(question);
+  if (bytes > inlineOutputBytes)
+    throw new Error(`the question ${id} has ${bytes} bytes with its schema, at most ${inlineOutputBytes} can be shown`);
+  const now = Date.now();
+  // In one step: a job is never put off without its question, nor has one that it does not wait for.
+  await run.holder.getBackend().moveToDelayed(run.id, now, Math.max(0, expiresAt - now), run.token, {
+    skipAttempt: true,
+    fieldsToUpdate: { [`tb:asked:${id}`]: expiresAt, "tb:asking": id, "tb:question": question },
+  });
   throw named("DelayedError", `waits for an answer to ${id}`);
 };

@@ -3,7 +3,6 @@ export interface BridgedJob {
   readonly id?: string | undefined;
   readonly progress: unknown;
   updateProgress(progress: object): Promise<void>;
-  moveToDelayed(timestamp: number, token?: string): Promise<void>;
 }
 
 /** BullMQ's `Worker`, which a job knows as its queue. */
@@ -13,8 +12,16 @@ export interface Holder {
   getBackend(): {
     readonly client: Promise<{
       hget(key: string, field: string): Promise<string | null>;
-      hset(key: string, fields: Readonly<Record<string, string | number>>): Promise<unknown>;
+      hdel(key: string, ...fields: string[]): Promise<unknown>;
     }>;
+    /** Puts a running job off, and writes fields of its hash, in one script. */
+    moveToDelayed(
+      jobId: string,
+      timestamp: number,
+      delay: number,
+      token: string | undefined,
+      options: { readonly skipAttempt: boolean; readonly fieldsToUpdate: Readonly<Record<string, string | number>> },
+    ): Promise<unknown>;
   };
 }
 

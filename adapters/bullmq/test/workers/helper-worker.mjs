@@ -22,6 +22,7 @@ const work = {
     return "finished all the same";
   },
   asks: async (job) => {
+    if (job.data.progress !== undefined) await job.updateProgress(job.data.progress);
     const answer = await ask(job, { key: "approve", message: "Delete 14 files?", ...job.data.question });
     return { answer };
   },
