@@ -9,6 +9,7 @@ import {
 } from "@taskbridge/core/adapter";
 import { answerJob } from "./answer-job.ts";
 import { cancelJob } from "./cancel-job.ts";
+import { eventSearcher } from "./events/search-events.ts";
 import { watchQueues } from "./events/watch-queues.ts";
 import { type JobPlace, parseRef, toRef } from "./execution-ref.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
@@ -51,6 +52,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const options = parseOptions({ ...given });
   const client = bullmqClient(options);
   const { address } = client;
+  const search = eventSearcher();
   let isClosed = false;
 
   const prefixOf = (name: string): string => {
@@ -128,7 +130,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
         send();
         return startJob(queue, start);
       }),
-    inspect: (items, context) => guarded(looks("inspect"), context, () => inspectJobs(client, items, context)),
+    inspect: (items, context) => guarded(looks("inspect"), context, () => inspectJobs(client, items, search, context)),
     cancel,
     answer: (ref, request, context) =>
       onJob(changes("answer"), ref, context, (queue, id) => answerJob(queue, id, request)),

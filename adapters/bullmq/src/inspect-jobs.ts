@@ -9,6 +9,7 @@ import {
 } from "@taskbridge/core/adapter";
 import { cancelJob } from "./cancel-job.ts";
 import { findLostJobs } from "./events/find-lost-jobs.ts";
+import type { SearchEvents } from "./events/search-events.ts";
 import { type JobPlace, parseJobKey, parseRef } from "./execution-ref.ts";
 import { lastStack, toSnapshot } from "./mapping/to-snapshot.ts";
 import type { BullmqClient, JobRow, QueuePort, QueueRead } from "./redis/client.ts";
@@ -79,6 +80,7 @@ const logStack = (row: JobRow, { place, previous }: Wanted, context: CallContext
 const inspectQueue = async (
   client: BullmqClient,
   wanted: readonly Wanted[],
+  search: SearchEvents,
   context: CallContext,
 ): Promise<readonly InspectOutcome[]> => {
   const detailed = new Set(wanted.filter(({ isDetailed }) => isDetailed).map(({ place }) => place.id));
@@ -86,7 +88,7 @@ const inspectQueue = async (
   const idsOf = (state: JobRow["state"]): readonly string[] =>
     wanted.filter((_, index) => rows[index]?.state === state).map(({ place }) => place.id);
   const [lost, workers] = await Promise.all([
-    findLostJobs(queue, idsOf("missing"), exists),
+    findLostJobs(queue, idsOf("missing"), exists, search),
     // Some hosted Redis do not list their clients.
     idsOf("waiting").some((id) => detailed.has(id)) ? queue.countWorkers().catch(() => undefined) : undefined,
   ]);
@@ -111,6 +113,7 @@ const inspectQueue = async (
 export const inspectJobs = async (
   client: BullmqClient,
   items: readonly InspectItem[],
+  search: SearchEvents,
   context: CallContext,
 ): Promise<readonly InspectOutcome[]> => {
   const outcomes: InspectOutcome[] = [];
@@ -124,7 +127,7 @@ export const inspectJobs = async (
   });
   await Promise.all(
     byQueue(wanted).map(async (group) => {
-      const found = await inspectQueue(client, group, context);
+      const found = await inspectQueue(client, group, search, context);
       for (const [position, { index }] of group.entries()) outcomes[index] = found[position] as InspectOutcome;
     }),
   );

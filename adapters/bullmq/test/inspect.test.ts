@@ -181,6 +181,52 @@ describeRedis("a look", () => {
     });
   });
 
+  it("uses the result of a job that its owner removed after it had ended", async () => {
+    await bench.work("plain");
+    const { ref, id } = await bench.start("succeeds");
+    await bench.ended(ref);
+    await bench.queue.remove(id);
+    expect(snapshotOf(await bench.look(ref))).toMatchObject({
+      status: "succeeded",
+      output: { kind: "json", value: { files: 14 } },
+    });
+    const events = await bench.redis.xrange(bench.queue.toKey("events"), "-", "+");
+    const end = events.find(([, fields]) => fields.includes("completed"))?.[0] ?? "";
+    await bench.redis.xdel(bench.queue.toKey("events"), end);
+    expect(await bench.look(ref)).toEqual({
+      notFound: { proven: true, reason: expect.stringContaining("after it had ended") },
+    });
+  });
+
+  it("for a missing job leaves Redis to others, whatever their results weigh, and goes on where it stopped", async () => {
+    await bench.work("plain");
+    const { ref, id } = await bench.start("succeeds");
+    await bench.ended(ref);
+    await bench.redis.del(bench.queue.toKey(id));
+    await bench.redis.zrem(bench.queue.toKey("completed"), id);
+    const fields = ["event", "completed", "jobId", "1", "returnvalue", "x".repeat(500_000)];
+    for (let count = 0; count < 120; count++) await bench.redis.xadd(bench.queue.toKey("events"), "*", ...fields);
+    const { adapter, proxy } = await bench.behindProxy();
+    const look = async () => (await adapter.inspect([{ ref, want: "status" }], bench.context()))[0];
+    let longest = 0;
+    let isLooking = true;
+    const others = (async () => {
+      while (isLooking) {
+        const before = performance.now();
+        await bench.redis.ping();
+        longest = Math.max(longest, performance.now() - before);
+      }
+    })();
+    expect(await look()).toMatchObject({ notFound: { proven: false } });
+    const first = proxy.roundTrips;
+    expect(await look()).toMatchObject({ snapshot: { status: "succeeded" } });
+    isLooking = false;
+    await others;
+    expect(longest).toBeLessThan(250);
+    // The second reads what the first one left, which is less.
+    expect(proxy.roundTrips - first).toBeLessThan(first);
+  });
+
   it("sees a job that its worker lost as running until another takes it", async () => {
     const worker = await bench.workAlone("plain", { concurrency: 1, lockMs: 1_000 });
     const { ref, id } = await bench.start("runs-until-cancelled", { ms: 1 });

@@ -163,15 +163,16 @@ const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
       const reply = await redis.taskbridgeReadResultBuffer(key(id), offset, length);
       return reply === null ? undefined : { totalBytes: Number(reply[0]), bytes: reply[1] };
     },
-    findEnds: async (ids, before, count) => {
-      const reply = await redis.taskbridgeFindEnds(key("events"), before, count, ...ids);
-      const [last, length, found] = reply as [
-        string,
-        number,
-        [string, string, "completed" | "failed" | "removed", string][],
-      ];
-      const ends = found.map(([eventId, jobId, event, text]) => ({ eventId, jobId, event, text }));
-      return { ends, next: length < count ? undefined : `(${last}` };
+    readEventsBack: async (from, to, count) => {
+      const entries = await redis.xrevrange(key("events"), from, to, "COUNT", count);
+      return entries.map(([eventId, flat]) => ({ eventId, fields: toRecord(flat) }));
+    },
+    hasDroppedEvents: async () => {
+      if ((await redis.exists(key("events"))) === 0) return false;
+      const reply: unknown = await redis.xinfo("STREAM", key("events"));
+      const facts = Array.isArray(reply) ? reply : Object.entries(reply as object).flat();
+      const fact = (name: string): unknown => facts[facts.indexOf(name) + 1];
+      return fact("entries-added") !== fact("length");
     },
     eventSpan: async () => {
       const [first, last] = await Promise.all([

@@ -119,12 +119,10 @@ export interface QueuePort {
     offset: number,
     length: number,
   ): Promise<{ readonly bytes: Uint8Array; readonly totalBytes: number } | undefined>;
-  /** A page of the event stream from `before` (inclusive; `+` for the newest) backwards, and where the next begins. */
-  findEnds(
-    ids: readonly string[],
-    before: string,
-    count: number,
-  ): Promise<{ readonly ends: readonly KeptEnd[]; readonly next: string | undefined }>;
+  /** Events from one on backwards to another, both inclusive unless they begin with `(`; `+` is the newest, `-` the oldest. */
+  readEventsBack(from: string, to: string, count: number): Promise<readonly QueueEvent[]>;
+  /** Whether the stream once had events that it no longer has. True also where the server does not tell (Redis before 7). */
+  hasDroppedEvents(): Promise<boolean>;
   /** IDs of the oldest and newest event; undefined when there is none. */
   eventSpan(): Promise<{ readonly first: string; readonly last: string } | undefined>;
   /** IDs of the jobs that have ended, newest first, so many of each kind. */

@@ -164,24 +164,6 @@ local value = redis.call("HGET", KEYS[1], "returnvalue")
 return { #value, string.sub(value, ARGV[1] + 1, ARGV[1] + ARGV[2]) }
 `;
 
-/** Searches one page of a queue's events, newest first, for the ends of these jobs. */
-const findEnds = `
-local wanted = {}
-for i = 3, #ARGV do wanted[ARGV[i]] = true end
-local entries = redis.call("XREVRANGE", KEYS[1], ARGV[1], "-", "COUNT", ARGV[2])
-local found, last = {}, false
-for _, entry in ipairs(entries) do
-  last = entry[1]
-  local e = {}
-  for i = 1, #entry[2], 2 do e[entry[2][i]] = entry[2][i + 1] end
-  if wanted[e.jobId] and (e.event == "completed" or e.event == "failed" or e.event == "removed") then
-    wanted[e.jobId] = nil
-    found[#found + 1] = { entry[1], e.jobId, e.event, e.returnvalue or e.failedReason or e.prev or "" }
-  end
-end
-return { last, #entries, found }
-`;
-
 type Script = Readonly<{ numberOfKeys: number; lua: string }>;
 
 export const scripts: Readonly<{
@@ -189,11 +171,9 @@ export const scripts: Readonly<{
   taskbridgeMarkCancelled: Script;
   taskbridgeStoreAnswer: Script;
   taskbridgeReadResult: Script;
-  taskbridgeFindEnds: Script;
 }> = {
   taskbridgeReadJobs: { numberOfKeys: 1, lua: readJobs },
   taskbridgeMarkCancelled: { numberOfKeys: 2, lua: markCancelled },
   taskbridgeStoreAnswer: { numberOfKeys: 2, lua: storeAnswer },
   taskbridgeReadResult: { numberOfKeys: 1, lua: readResult },
-  taskbridgeFindEnds: { numberOfKeys: 1, lua: findEnds },
 };
