@@ -3,8 +3,11 @@ import {
   BridgeError,
   type CallContext,
   type ExecutionRef,
+  isBridgeError,
   type OutputChunk,
   type OutputRange,
+  type StartOutcome,
+  type StartRequest,
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import { answerJob } from "./answer-job.ts";
@@ -12,14 +15,16 @@ import { cancelJob } from "./cancel-job.ts";
 import { eventSearcher } from "./events/search-events.ts";
 import { watchQueues } from "./events/watch-queues.ts";
 import { type JobPlace, parseRef, toRef } from "./execution-ref.ts";
+import { findStart } from "./find-start.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
 import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
 import { bullmqClient } from "./redis/bullmq-client.ts";
 import type { QueuePort } from "./redis/client.ts";
+import { sentStarts } from "./sent-starts.ts";
 import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
 import { type BullmqTarget, isTemplate, parseTarget } from "./settings/parse-target.ts";
-import { parseStart, startJob } from "./start-job.ts";
+import { parseStart, repeatStart, startJob } from "./start-job.ts";
 import { type ErrorPlace, toError } from "./to-error.ts";
 import { withSignal } from "./with-signal.ts";
 
@@ -53,6 +58,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const client = bullmqClient(options);
   const { address } = client;
   const search = eventSearcher();
+  const sent = sentStarts();
   let isClosed = false;
 
   const prefixOf = (name: string): string => {
@@ -95,6 +101,25 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
       return work(queue, place.id);
     });
 
+  const start = async (request: StartRequest<BullmqTarget>, context: CallContext): Promise<StartOutcome> => {
+    const now = context.now();
+    try {
+      return await guarded(changes("start"), context, async (send) => {
+        const target = parseTarget(request.target);
+        const parsed = parseStart(request, target, options.jobOptions);
+        const first = sent.firstSend(request.key, request.attempt);
+        const queue = await client.open(placeOf(target.queue));
+        send();
+        sent.note(request.key, now);
+        if (first === "none") return startJob(queue, parsed);
+        return repeatStart(queue, parsed, first === "unknown" ? undefined : first.at, search);
+      });
+    } catch (error) {
+      if (isBridgeError(error) && error.notSent) sent.takeBack(request.key, now);
+      throw error;
+    }
+  };
+
   const readOutput = async (queue: QueuePort, id: string, { offset, length }: OutputRange): Promise<OutputChunk> => {
     const chunk = await queue.readResult(id, offset, length);
     if (chunk !== undefined) return chunk;
@@ -122,24 +147,19 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
     kind: "bullmq",
     traits,
     parseTarget,
-    start: (request, context) =>
-      guarded(changes("start"), context, async (send) => {
-        const target = parseTarget(request.target);
-        const start = parseStart(request, target, options.jobOptions);
-        const queue = await client.open(placeOf(target.queue));
-        send();
-        return startJob(queue, start);
-      }),
+    start,
     inspect: (items, context) => guarded(looks("inspect"), context, () => inspectJobs(client, items, search, context)),
     cancel,
     answer: (ref, request, context) =>
       onJob(changes("answer"), ref, context, (queue, id) => answerJob(queue, id, request)),
-    find: ({ key, target }, context) =>
+    find: ({ key, target, firstSentAt }, context) =>
       guarded(looks("find"), context, async () => {
         const queue = await client.open(placeOf(parseTarget(target).queue));
         const { rows } = await queue.read([key]);
-        if (rows[0] === undefined || rows[0].state === "missing") return undefined;
-        return toRef({ prefix: queue.prefix, queue: queue.name, id: key });
+        const ref = toRef({ prefix: queue.prefix, queue: queue.name, id: key });
+        if (rows[0] !== undefined && rows[0].state !== "missing") return ref;
+        const kept = await findStart(queue, key, firstSentAt, search, "find");
+        return kept === undefined ? undefined : ref;
       }),
     watch: (request, context) =>
       guarded(looks("watch"), context, () => {

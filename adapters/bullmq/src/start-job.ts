@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { BridgeError, type StartOutcome, type StartRequest } from "@taskbridge/core/adapter";
+import type { SearchEvents } from "./events/search-events.ts";
 import { toRef } from "./execution-ref.ts";
+import { findStart } from "./find-start.ts";
 import { parseOpts, toSnapshot } from "./mapping/to-snapshot.ts";
-import type { JobRow, QueuePort } from "./redis/client.ts";
+import type { JobRow, QueuePort, QueueRead } from "./redis/client.ts";
 import { type JobOptions, parseJobOptions } from "./settings/parse-job-options.ts";
 import type { BullmqTarget } from "./settings/parse-target.ts";
 
@@ -59,17 +61,39 @@ export const parseStart = (
   };
 };
 
-/** Adds the job, or finds that it is there. What is there is compared: BullMQ resolves in either case. */
+/** What is there is compared: BullMQ resolves whatever it finds under an ID. */
+const toStarted = (queue: QueuePort, start: ParsedStart, { rows, isPaused }: QueueRead): StartOutcome | undefined => {
+  const row = rows[0];
+  if (row === undefined || row.state === "missing") return undefined;
+  if (row.state !== "gone" && inputOf(row) !== start.fingerprint)
+    throw refuse("conflict", `another job has the ID ${start.id} in ${queue.name}`);
+  const ref = toRef({ prefix: queue.prefix, queue: queue.name, id: start.id });
+  return { ref, snapshot: toSnapshot(row, { isPaused }) };
+};
+
+/** Adds the job, or finds that it is there. */
 export const startJob = async (queue: QueuePort, start: ParsedStart): Promise<StartOutcome> => {
   const there = await queue.add(start.id, start.job, start.data, start.options);
   if (there !== start.id)
     throw refuse("conflict", `a job with this deduplication ID is there already: ${queue.name} ${there}`);
-  const { rows, isPaused } = await queue.read([start.id]);
-  const row = rows[0];
-  const ref = toRef({ prefix: queue.prefix, queue: queue.name, id: start.id });
+  const started = toStarted(queue, start, await queue.read([start.id]));
   // Trimmed already, or removed: what became of it is for a look to tell.
-  if (row === undefined || row.state === "missing") return { ref };
-  if (row.state !== "gone" && inputOf(row) !== start.fingerprint)
-    throw refuse("conflict", `another job has the ID ${start.id} in ${queue.name}`);
-  return { ref, snapshot: toSnapshot(row, { isPaused }) };
+  return started ?? { ref: toRef({ prefix: queue.prefix, queue: queue.name, id: start.id }) };
+};
+
+/**
+ * Starts a job that may have been started before. Not by adding it once more: BullMQ knows a duplicate by the job's hash, and
+ * where that was trimmed meanwhile it would run a second time.
+ */
+export const repeatStart = async (
+  queue: QueuePort,
+  start: ParsedStart,
+  firstSentAt: number | undefined,
+  search: SearchEvents,
+): Promise<StartOutcome> => {
+  const started = toStarted(queue, start, await queue.read([start.id]));
+  if (started !== undefined) return started;
+  const kept = await findStart(queue, start.id, firstSentAt, search, "start");
+  if (kept === undefined) return startJob(queue, start);
+  return { ref: toRef({ prefix: queue.prefix, queue: queue.name, id: start.id }), ...kept };
 };

@@ -14,7 +14,7 @@ const fakeQueue = () => {
       const isBefore = (ms: number): boolean => from === "+" || (from.startsWith("(") ? ms < at(from) : ms <= at(from));
       const isAfter = (ms: number): boolean => to === "-" || (to.startsWith("(") ? ms > at(to) : ms >= at(to));
       const page = events
-        .filter(({ eventId }) => isBefore(at(eventId)) && isAfter(at(eventId)))
+        .filter(({ eventId }) => eventId !== "0-0" && isBefore(at(eventId)) && isAfter(at(eventId)))
         .reverse()
         .slice(0, count);
       reads.push(page.length);
@@ -25,6 +25,11 @@ const fakeQueue = () => {
     queue,
     read: (): number => reads.splice(0).reduce((sum, length) => sum + length, 0),
     largestRead: (): number => Math.max(...reads),
+    /** All but the newest. */
+    drop: (): void => {
+      for (const [index, event] of events.entries())
+        if (index < events.length - 1) events[index] = { ...event, eventId: "0-0" };
+    },
     add: (fields: Readonly<Record<string, string>>, times = 1): void => {
       for (let count = 0; count < times; count++) events.push({ eventId: `${1000 + events.length}-0`, fields });
     },
@@ -76,6 +81,8 @@ describe("a search of events", () => {
     expect(stream.read()).toBeLessThan(400);
     expect((await search(stream.queue, ["a"], 500)).reached).toBe("beginning");
     expect(stream.read()).toBeLessThan(5000);
+    // Read to the beginning by now, of which that time is the later half.
+    expect((await search(stream.queue, ["a"], 3_000)).reached).toBe("since");
   });
 
   it("reads large results in small pages, and what is left over with the next search", async () => {
@@ -91,7 +98,16 @@ describe("a search of events", () => {
     stream.add({ ...small }, 3);
     const { traces } = await search(stream.queue, ["a"]);
     expect(traces.get("a")?.end?.text).toBe("7");
-    expect(first + second + stream.read()).toBe(107);
+    expect(first + second + stream.read()).toBe(109);
+  });
+
+  it("does not take what was dropped between two searches for read", async () => {
+    stream.add(small, 10);
+    expect((await search(stream.queue, ["a"], 1_005)).reached).toBe("since");
+    stream.add({ event: "completed", jobId: "a", returnvalue: "7" });
+    stream.add(small);
+    stream.drop();
+    expect(await search(stream.queue, ["a"], 1_005)).toEqual({ traces: new Map(), reached: "beginning" });
   });
 
   it("of what was read to the beginning reads but the news", async () => {
@@ -100,7 +116,7 @@ describe("a search of events", () => {
     stream.read();
     stream.add(small, 2);
     expect((await search(stream.queue, ["a"])).reached).toBe("beginning");
-    expect(stream.read()).toBe(2);
+    expect(stream.read()).toBe(3);
     // Another job was not looked for in it.
     stream.add({ event: "added", jobId: "b" });
     expect((await search(stream.queue, ["a", "b"])).traces.get("b")).toEqual({});

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { isBridgeError, type StartKey } from "@taskbridge/core/adapter";
 import { Queue } from "bullmq";
+import type { BullmqAdapter } from "../src/index.ts";
 import { parseTarget } from "../src/settings/parse-target.ts";
 import { parseStart } from "../src/start-job.ts";
 import { closeShared, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
@@ -159,6 +160,115 @@ describeRedis("a start", () => {
     const added = await bench.added();
     expect(added).toHaveLength(61);
     expect(new Set(added).size).toBe(61);
+  });
+
+  describe("that is repeated when its job is gone", () => {
+    const requestOf = (attempt: number, key = newKey(), job = "succeeds") => {
+      const target = bench.adapter.parseTarget({ queue: bench.queueName, job });
+      return { key, target, input: "{}", attempt };
+    };
+    const runsOf = async (id: string) => (await bench.journal()).filter((line) => line.startsWith(id)).length;
+    const findIn = (adapter: BullmqAdapter, { key, target }: ReturnType<typeof requestOf>) =>
+      adapter.find({ key, target, firstSentAt: Date.now() }, bench.context());
+    /** As if its server had lost events that were there. */
+    const dropOldEvents = async () => {
+      const events = bench.queue.toKey("events");
+      await bench.redis.xadd(events, "1-1", "event", "old");
+      await bench.redis.xadd(events, "1-2", "event", "old");
+      await bench.redis.xtrim(events, "MINID", "1-2");
+    };
+    /** Its job runs and is trimmed by the retention of another one, and the answer to the start never comes. */
+    const loseAnswer = async () => {
+      const { adapter, proxy } = await bench.behindProxy();
+      const request = requestOf(1);
+      await adapter.start(requestOf(1, undefined, "nothing"), bench.context());
+      proxy.set({ losesAnswer: (sent) => sent.includes(request.key) });
+      expect(await errorOf(adapter.start(request, bench.context()))).toMatchObject({ code: "outcome_unknown" });
+      proxy.set({});
+      await bench.work("plain", 1);
+      await bench.queue.add("succeeds", {}, { removeOnComplete: { count: 1 } });
+      await until("it is trimmed", async () =>
+        (await bench.redis.exists(bench.queue.toKey(request.key))) === 0 ? true : undefined,
+      );
+      return { adapter, request };
+    };
+    /** Sent, but cut off on its way. */
+    const loseRequest = async () => {
+      const { adapter, proxy } = await bench.behindProxy();
+      const request = requestOf(1);
+      await adapter.start(requestOf(1, undefined, "nothing"), bench.context());
+      proxy.set({ frozen: true });
+      const error = await errorOf(adapter.start(request, bench.context(AbortSignal.timeout(100))));
+      expect(error).toMatchObject({ code: "outcome_unknown" });
+      proxy.cut();
+      proxy.set({});
+      return { adapter, request };
+    };
+
+    it("is known by its end among the events, and runs once, whoever repeats it", async () => {
+      const { adapter, request } = await loseAnswer();
+      for (const one of [adapter, bench.connect()]) {
+        const repeated = await until("it is answered", () =>
+          one.start({ ...request, attempt: 2 }, bench.context()).catch((error: unknown) => {
+            if (isBridgeError(error) && error.code === "unavailable") return undefined;
+            throw error;
+          }),
+        );
+        expect(repeated.snapshot).toMatchObject({ status: "succeeded", output: { value: { files: 14 } } });
+        expect(await findIn(one, request)).toBe(repeated.ref);
+      }
+      expect(await bench.added()).toHaveLength(3);
+      expect(await runsOf(request.key)).toBe(1);
+    });
+
+    it("is known though it was removed before it ended", async () => {
+      const { ref, id } = await bench.start("build");
+      await bench.queue.remove(id);
+      const request = requestOf(2, id as StartKey, "build");
+      expect(await bench.connect().start(request, bench.context())).toEqual({ ref });
+      expect(await bench.queue.getWaitingCount()).toBe(0);
+    });
+
+    it("is unknown, and not run again, when the events do not go back so far", async () => {
+      const { adapter, request } = await loseAnswer();
+      await bench.redis.xtrim(bench.queue.toKey("events"), "MAXLEN", 1);
+      await bench.redis.xadd(bench.queue.toKey("events"), "*", "event", "drained");
+      for (const one of [adapter, bench.connect()]) {
+        const error = await until("it is answered", async () => {
+          const { code, message } = await errorOf(one.start({ ...request, attempt: 2 }, bench.context()));
+          return code === "unavailable" ? undefined : { code, message };
+        });
+        expect(error).toEqual({ code: "outcome_unknown", message: expect.stringContaining("do not go back so far") });
+        expect(await errorOf(findIn(one, request))).toMatchObject({ code: "outcome_unknown" });
+      }
+      expect(await bench.queue.getJobCountByTypes("waiting", "active")).toBe(0);
+      expect(await runsOf(request.key)).toBe(1);
+    });
+
+    it("is sent again when it certainly has not arrived", async () => {
+      const { adapter, request } = await loseRequest();
+      expect(await bench.added()).not.toContain(request.key);
+      expect(await findIn(bench.adapter, request)).toBeUndefined();
+      await until("it is started", () =>
+        adapter.start({ ...request, attempt: 2 }, bench.context()).catch(() => undefined),
+      );
+      // By a process that knows of no earlier send, but sees all events that ever were.
+      const other = requestOf(2);
+      await bench.connect().start(other, bench.context());
+      expect(await bench.added()).toEqual(expect.arrayContaining([request.key, other.key]));
+    });
+
+    it("is sent again by who has sent it, also where old events were dropped, and is unknown to others", async () => {
+      await dropOldEvents();
+      const { adapter, request } = await loseRequest();
+      const other = requestOf(2);
+      expect(await errorOf(bench.connect().start(other, bench.context()))).toMatchObject({ code: "outcome_unknown" });
+      await until("it is started", () =>
+        adapter.start({ ...request, attempt: 2 }, bench.context()).catch(() => undefined),
+      );
+      expect(await bench.added()).toContain(request.key);
+      expect(await bench.added()).not.toContain(other.key);
+    });
   });
 
   it("is given up by its signal, as unknown once it was sent", async () => {

@@ -102,7 +102,7 @@ const readBack = async (
 
 /**
  * Searches event streams, and remembers for which jobs how far: what one search leaves over, the next one reads, and
- * nothing is read twice.
+ * hardly anything is read twice.
  */
 export const eventSearcher = (): SearchEvents => {
   const known = new Map<string, Known>();
@@ -136,13 +136,14 @@ export const eventSearcher = (): SearchEvents => {
     const isEnough = (): boolean => ids.every((id) => isSettled(traces.get(id)));
     const news = await readBack(
       queue,
-      ["+", before === undefined ? "-" : `(${before.newest}`],
+      ["+", before === undefined ? "-" : before.newest],
       budget,
       since,
       take,
       isEnough,
     );
-    const isGapless = before !== undefined && news.reached === "beginning";
+    // Else what came between may have been dropped before it was read.
+    const isGapless = before !== undefined && news.last === before.newest;
     const old =
       isGapless && !before.isAll && !isEnough() && !(Number.parseInt(before.oldest, 10) < since)
         ? await readBack(queue, [`(${before.oldest}`, "-"], budget, since, take, isEnough)
@@ -156,9 +157,8 @@ export const eventSearcher = (): SearchEvents => {
       if (isSettled(trace) || newest === undefined || oldest === undefined) known.delete(nameOf(id));
       else remember(nameOf(id), { newest, oldest, isAll, trace });
     }
-    if (isAll) return { traces, reached: "beginning" };
     const isSince = oldest !== undefined && Number.parseInt(oldest, 10) < since;
-    return { traces, reached: isSince ? "since" : "limit" };
+    return { traces, reached: isSince ? "since" : isAll ? "beginning" : "limit" };
   };
 
   return async (queue, ids, since = 0) => {
