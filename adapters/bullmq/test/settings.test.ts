@@ -32,6 +32,8 @@ describe("options", () => {
     [{ url: "redis://a", connection: {} }, "connection"],
     [{ connection: "http://a" }, "connection"],
     [{ connection: 6379 }, "connection"],
+    [{ connection: { url: "http://a" } }, "connection.url"],
+    [{ connection: { url: 7 } }, "connection.url"],
     [{ prefix: "" }, "prefix"],
     [{ queues: {} }, "queues"],
     [{ queues: [{}] }, "queues"],

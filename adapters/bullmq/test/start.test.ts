@@ -294,6 +294,21 @@ describeRedis("a start", () => {
     expect(await bench.added()).toHaveLength(1);
   });
 
+  it("goes to the address in the connection's settings, whatever listens at the usual one", async () => {
+    const { hostname } = new URL(bench.url);
+    const secret = "wrong-secret";
+    const adapter = bench.connect({ connection: { url: bench.url, port: 1 } });
+    const target = adapter.parseTarget({ queue: bench.queueName, job: "build" });
+    await adapter.start({ key: newKey(), target, input: "{}", attempt: 1 }, bench.context());
+    expect(await bench.queue.getWaitingCount()).toBe(1);
+    const nowhere = bench.connect({ connection: { url: `redis://:${secret}@${hostname}:1/3` } });
+    const request = { key: newKey(), target: nowhere.parseTarget({ queue: "q" }), input: "{}", attempt: 1 };
+    const { code, message } = await errorOf(nowhere.start(request, bench.context()));
+    expect(code).toBe("unavailable");
+    expect(message).toContain(`${hostname}:1/3`);
+    expect(message).not.toContain(secret);
+  });
+
   it("uses a queue and a connection that are there already, and leaves them open", async () => {
     const withQueue = bench.connect({ queues: [bench.queue] });
     const withClient = bench.connect({ connection: bench.redis });

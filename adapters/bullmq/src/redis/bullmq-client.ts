@@ -71,19 +71,27 @@ const whenReady = (redis: Redis): Promise<void> => {
   return waiting;
 };
 
-const isRedis = (connection: Redis | RedisOptions): connection is Redis =>
+type Connection = NonNullable<ParsedOptions["connection"]>;
+
+const isRedis = (connection: Exclude<Connection, string>): connection is Redis =>
   typeof (connection as Partial<Redis>).duplicate === "function";
 
-const toRedis = (connection: NonNullable<ParsedOptions["connection"]>): Redis => {
+const toRedis = (connection: Connection): Redis => {
   if (typeof connection === "string") return new Redis(connection, settings);
-  return isRedis(connection) ? connection : new Redis({ ...connection, ...settings, replyMapping: "legacy" });
+  if (isRedis(connection)) return connection;
+  const { url, ...own } = connection;
+  const all = { ...own, ...settings, replyMapping: "legacy" as const };
+  return url === undefined ? new Redis(all) : new Redis(url, all);
+};
+
+const ofUrl = (url: string): string => {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname}:${port === "" ? 6379 : port}${pathname === "/" ? "" : pathname}`;
 };
 
 const addressOf = (connection: ParsedOptions["connection"]): string => {
-  if (typeof connection === "string") {
-    const { hostname, port, pathname } = new URL(connection);
-    return `${hostname}:${port === "" ? 6379 : port}${pathname === "/" ? "" : pathname}`;
-  }
+  if (typeof connection === "string") return ofUrl(connection);
+  if (connection !== undefined && !isRedis(connection) && connection.url !== undefined) return ofUrl(connection.url);
   const own = connection === undefined ? {} : isRedis(connection) ? connection.options : connection;
   const { host = "127.0.0.1", port = 6379, path } = own;
   return path ?? `${host}:${port}`;

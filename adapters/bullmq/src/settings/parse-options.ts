@@ -2,14 +2,18 @@ import type { BullQueue, RedisConnection, RedisSettings } from "../redis/bullmq-
 import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
+/** ioredis' settings; what `url` says wins over those beside it, as with BullMQ. */
+export type ConnectionSettings = RedisSettings & { readonly url?: string };
+
 export interface BullmqAdapterOptions {
   /** `redis://user:password@host:port/db`, or `rediss://` for TLS. Default `redis://127.0.0.1:6379`. */
   readonly url?: string;
   /**
-   * In place of `url`: another text of that form, an ioredis client, which stays yours to close, or ioredis' settings for a new one. A client should have
-   * `enableOfflineQueue: false`: else a start that was given up may still be sent later, to no effect but late.
+   * In place of `url`: another text of that form, an ioredis client, which stays yours to close, or ioredis' settings for a new one,
+   * which may hold a `url`, as BullMQ's own do. A client should have `enableOfflineQueue: false`: else a start that was
+   * given up may still be sent later, to no effect but late.
    */
-  readonly connection?: string | RedisConnection | RedisSettings;
+  readonly connection?: string | RedisConnection | ConnectionSettings;
   /** Queues that you have already, used for the targets that name them; they stay yours to close. Their prefix is their own. */
   readonly queues?: readonly BullQueue[];
   /** BullMQ's key prefix. Default `bull`. */
@@ -20,7 +24,7 @@ export interface BullmqAdapterOptions {
 
 export interface ParsedOptions {
   /** Undefined: only what `queues` brings along. */
-  readonly connection: string | RedisConnection | RedisSettings | undefined;
+  readonly connection: string | RedisConnection | ConnectionSettings | undefined;
   readonly queues: readonly BullQueue[];
   readonly prefix: string;
   readonly jobOptions: JobOptions;
@@ -35,9 +39,12 @@ const parseUrl = (path: string, value: unknown): string => {
   return value;
 };
 
-const parseConnection = (value: unknown): string | RedisConnection | RedisSettings => {
+const parseConnection = (value: unknown): string | RedisConnection | ConnectionSettings => {
   if (typeof value === "string") return parseUrl("connection", value);
-  if (isObject(value)) return value as RedisConnection | RedisSettings;
+  if (isObject(value)) {
+    if (value.url !== undefined) parseUrl("connection.url", value.url);
+    return value as unknown as RedisConnection | ConnectionSettings;
+  }
   throw misconfigured("connection", "must be redis://host:port, an ioredis client or its settings");
 };
 
