@@ -35,13 +35,14 @@ export const cancelJob = async (
   place: JobPlace,
   reason: string,
   depth = 0,
+  root: JobPlace = place,
 ): Promise<Cancelled> => {
-  const queue = await client.open(place);
+  const queue = await client.open(place, root);
   const { cancelled, children } = await stopJob(queue, place.id, reason, depth === 0);
   // The parent goes first: else the removal of its last child would set it free to run.
   for (const key of depth < deepest ? children : []) {
     const child = parseJobKey(key);
-    if (child !== undefined) await cancelJob(client, child, reason, depth + 1);
+    if (child !== undefined) await cancelJob(client, child, reason, depth + 1, root);
   }
   return cancelled;
 };

@@ -35,10 +35,10 @@ const byQueue = <Item extends { readonly place: JobPlace }>(items: readonly Item
 const readGroup = async (
   client: BullmqClient,
   group: readonly { readonly place: JobPlace }[],
-  detailed?: ReadonlySet<string>,
+  { detailed, parent }: { readonly detailed?: ReadonlySet<string>; readonly parent?: JobPlace } = {},
 ): Promise<QueueRead & { readonly queue: QueuePort }> => {
   const places = group.map(({ place }) => place);
-  const queue = await client.open(places[0] as JobPlace);
+  const queue = await client.open(places[0] as JobPlace, parent);
   const read = await queue.read(
     places.map(({ id }) => id),
     detailed,
@@ -52,13 +52,14 @@ const isCancelledInQueue = ({ cancelReason, state }: JobRow): boolean =>
 /** What the children of a job are doing, over all queues, in one more round trip. */
 const readChildren = async (
   client: BullmqClient,
+  parent: JobPlace,
   { childKeys }: JobRow,
 ): Promise<Pick<ExecutionSnapshot, "children">> => {
   if (childKeys.length === 0) return {};
   const places = childKeys.flatMap((key) => parseJobKey(key) ?? []).map((place) => ({ place }));
   const groups = await Promise.all(
     byQueue(places).map(async (group) => {
-      const { rows, isPaused } = await readGroup(client, group);
+      const { rows, isPaused } = await readGroup(client, group, { parent });
       return rows.map((row, index): ExecutionChild => {
         const name = row.name ?? group[index]?.place.id ?? "job";
         // Its parent still counts it, so that it was processed and then removed.
@@ -84,7 +85,7 @@ const inspectQueue = async (
   context: CallContext,
 ): Promise<readonly InspectOutcome[]> => {
   const detailed = new Set(wanted.filter(({ isDetailed }) => isDetailed).map(({ place }) => place.id));
-  const { queue, rows, exists, isPaused } = await readGroup(client, wanted, detailed);
+  const { queue, rows, exists, isPaused } = await readGroup(client, wanted, { detailed });
   const idsOf = (state: JobRow["state"]): readonly string[] =>
     wanted.filter((_, index) => rows[index]?.state === state).map(({ place }) => place.id);
   const [lost, workers] = await Promise.all([
@@ -103,7 +104,7 @@ const inspectQueue = async (
     }
     logStack(row, want, context);
     if (!want.isDetailed) return { snapshot: toSnapshot(row, { isPaused }) };
-    const children = await readChildren(client, row);
+    const children = await readChildren(client, want.place, row);
     return { snapshot: { ...toSnapshot(row, { isPaused, workers }), ...children } };
   };
   return Promise.all(wanted.map((want, index) => toOutcome(want, rows[index] as JobRow)));

@@ -101,6 +101,30 @@ describeRedis("a cancel", () => {
     expect(await bench.journal()).toHaveLength(1);
   });
 
+  it("reaches children in queues that it was not given, over the connection of their parent's", async () => {
+    const flows = new FlowProducer({ connection: bench.redis, prefix: bench.prefix });
+    const id = newKey();
+    const child = { name: "chapter", queueName: "parts", data: {} };
+    await flows.add({
+      name: "succeeds",
+      queueName: bench.queueName,
+      data: {},
+      opts: { jobId: id },
+      children: [{ ...child, children: [{ ...child, queueName: "lines" }] }, child],
+    });
+    const adapter = bench.connect({ queues: [bench.queue] });
+    const ref = toRef({ prefix: bench.prefix, queue: bench.queueName, id });
+    expect(await adapter.inspect([{ ref, want: "detail" }], bench.context())).toMatchObject([
+      { snapshot: { children: [{ name: "chapter" }, { name: "chapter" }] } },
+    ]);
+    await adapter.cancel(ref, "enough", bench.context());
+    for (const name of ["parts", "lines"]) {
+      expect(await bench.redis.llen(`${bench.prefix}:${name}:wait`)).toBe(0);
+      expect(await bench.redis.zcard(`${bench.prefix}:${name}:waiting-children`)).toBe(0);
+    }
+    await flows.close();
+  });
+
   it("stops a flow: the parent, and the children that wait or run", async () => {
     await bench.work("helper");
     const flows = new FlowProducer({ connection: bench.redis, prefix: bench.prefix });

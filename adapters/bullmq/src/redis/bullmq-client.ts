@@ -243,19 +243,19 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
     await whenReady(redis);
     return redis;
   };
-  const queueOf = (name: string, ofPrefix: string): Queue => {
+  const queueOf = (name: string, ofPrefix: string, redis: Redis): Queue => {
     const place = `${ofPrefix}:${name}`;
     const known = opened.get(place);
     if (known !== undefined) return known;
     // Else BullMQ would write its default for the length of the event stream over the customer's.
-    const queue = new Queue(name, { connection: connect(), prefix: ofPrefix, skipMetasUpdate: true });
+    const queue = new Queue(name, { connection: redis, prefix: ofPrefix, skipMetasUpdate: true });
     queue.on("error", () => {});
     opened.set(place, queue);
     return queue;
   };
   /** A queue that could not be made ready, for want of one answer, never will be: the next call makes another. */
-  const readyQueue = async (name: string, ofPrefix: string): Promise<Queue> => {
-    const queue = queueOf(name, ofPrefix);
+  const readyQueue = async (name: string, ofPrefix: string, redis: Redis): Promise<Queue> => {
+    const queue = queueOf(name, ofPrefix, redis);
     try {
       await queue.waitUntilReady();
       return queue;
@@ -269,11 +269,13 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
 
   return {
     address: addressOf(connection),
-    open: async ({ prefix, queue: name }) => {
+    open: async ({ prefix, queue: name }, parent) => {
       const theirs = given(name, prefix);
-      const redis = theirs === undefined ? connect() : await clientOf(theirs);
+      const lender =
+        theirs ?? (connection === undefined && parent !== undefined ? given(parent.queue, parent.prefix) : undefined);
+      const redis = lender === undefined ? connect() : await clientOf(lender);
       await whenReady(redis);
-      return openQueue(theirs ?? (await readyQueue(name, prefix)), withScripts(redis));
+      return openQueue(theirs ?? (await readyQueue(name, prefix, redis)), withScripts(redis));
     },
     server: async () => toServerFacts(await (await anyClient()).info()),
     async *listQueues(prefix) {

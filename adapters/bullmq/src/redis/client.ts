@@ -144,8 +144,11 @@ export interface ServerFacts {
 export interface BullmqClient {
   /** For messages: host, port and database, never a password. */
   readonly address: string;
-  /** Rejects as soon as an attempt to connect has failed. */
-  open(place: Pick<JobPlace, "prefix" | "queue">): Promise<QueuePort>;
+  /**
+   * Rejects as soon as an attempt to connect has failed. `parent`: whose child is looked for, on the connection that its queue
+   * brings along where the adapter has none.
+   */
+  open(place: Pick<JobPlace, "prefix" | "queue">, parent?: Pick<JobPlace, "prefix" | "queue">): Promise<QueuePort>;
   server(): Promise<ServerFacts>;
   /** Names of the queues under a prefix, in no order. */
   listQueues(prefix: string): AsyncIterable<string>;
