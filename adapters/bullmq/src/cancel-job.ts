@@ -41,7 +41,7 @@ export const cancelJob = async (
   const { cancelled, children } = await stopJob(queue, place.id, reason, depth === 0);
   // The parent goes first: else the removal of its last child would set it free to run.
   for (const key of depth < deepest ? children : []) {
-    const child = parseJobKey(key);
+    const child = parseJobKey(key, place.prefix);
     if (child !== undefined) await cancelJob(client, child, reason, depth + 1, root);
   }
   return cancelled;

@@ -7,8 +7,14 @@ export interface JobPlace {
   readonly id: string;
 }
 
-/** BullMQ's key of a job, by which parents name their children. */
-export const parseJobKey = (key: string): JobPlace | undefined => {
+/**
+ * BullMQ's key of a job, by which parents name their children. An ID of one's own may have three parts (`a:b:c`) as well as one,
+ * and a prefix any number: under the parent's prefix, which children have unless they are told otherwise, that is clear.
+ */
+export const parseJobKey = (key: string, parentPrefix: string): JobPlace | undefined => {
+  const [own, ...parts] = key.startsWith(`${parentPrefix}:`) ? key.slice(parentPrefix.length + 1).split(":") : [];
+  if (own !== undefined && own !== "" && (parts.length === 1 || parts.length === 3))
+    return { prefix: parentPrefix, queue: own, id: parts.join(":") };
   const [, prefix, queue, id] = /^(.+):([^:]+):([^:]+)$/.exec(key) ?? [];
   return prefix === undefined || queue === undefined || id === undefined ? undefined : { prefix, queue, id };
 };

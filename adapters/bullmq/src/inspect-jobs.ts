@@ -56,7 +56,7 @@ const readChildren = async (
   { childKeys }: JobRow,
 ): Promise<Pick<ExecutionSnapshot, "children">> => {
   if (childKeys.length === 0) return {};
-  const places = childKeys.flatMap((key) => parseJobKey(key) ?? []).map((place) => ({ place }));
+  const places = childKeys.flatMap((key) => parseJobKey(key, parent.prefix) ?? []).map((place) => ({ place }));
   const groups = await Promise.all(
     byQueue(places).map(async (group) => {
       const { rows, isPaused } = await readGroup(client, group, { parent });

@@ -125,6 +125,23 @@ describeRedis("a cancel", () => {
     await flows.close();
   });
 
+  it("removes a child whose ID has three parts from the list that it is in", async () => {
+    const flows = new FlowProducer({ connection: bench.redis, prefix: bench.prefix });
+    const id = newKey();
+    const child = { name: "chapter", queueName: "parts", data: {}, opts: { jobId: "book:one:two" } };
+    await flows.add({
+      name: "succeeds",
+      queueName: bench.queueName,
+      data: {},
+      opts: { jobId: id },
+      children: [child],
+    });
+    await cancel(toRef({ prefix: bench.prefix, queue: bench.queueName, id }));
+    expect(await bench.redis.lrange(`${bench.prefix}:parts:wait`, 0, -1)).toEqual([]);
+    expect(await bench.redis.keys(`${bench.prefix}:parts:book*`)).toEqual([]);
+    await flows.close();
+  });
+
   it("stops a flow: the parent, and the children that wait or run", async () => {
     await bench.work("helper");
     const flows = new FlowProducer({ connection: bench.redis, prefix: bench.prefix });

@@ -25,9 +25,13 @@ it.each([
 });
 
 it.each([
-  ["bull:reports:7", { prefix: "bull", queue: "reports", id: "7" }],
-  ["{a}:b:reports:7", { prefix: "{a}:b", queue: "reports", id: "7" }],
-  ["reports:7", undefined],
-])("reads the job key %s", (key, place) => {
-  expect(parseJobKey(key)).toEqual(place);
+  ["bull:reports:7", "bull", { prefix: "bull", queue: "reports", id: "7" }],
+  ["bull:reports:a:b:c", "bull", { prefix: "bull", queue: "reports", id: "a:b:c" }],
+  ["{a}:b:reports:7", "{a}:b", { prefix: "{a}:b", queue: "reports", id: "7" }],
+  ["{a}:b:reports:a:b:c", "{a}:b", { prefix: "{a}:b", queue: "reports", id: "a:b:c" }],
+  ["{a}:b:reports:7", "bull", { prefix: "{a}:b", queue: "reports", id: "7" }],
+  ["bull:b:reports:7", "bull", { prefix: "bull:b", queue: "reports", id: "7" }],
+  ["reports:7", "bull", undefined],
+])("reads the job key %s of a child whose parent has the prefix %s", (key, prefix, place) => {
+  expect(parseJobKey(key, prefix)).toEqual(place);
 });
