@@ -101,6 +101,19 @@ describe("a search of events", () => {
     expect(first + second + stream.read()).toBe(109);
   });
 
+  it("keeps the place of jobs for which the limit left nothing", async () => {
+    stream.add({ event: "completed", jobId: "a", returnvalue: "7" });
+    stream.add(other, 100);
+    await search(stream.queue, ["a"]);
+    expect((await search(stream.queue, ["b", "a"])).reached).toBe("limit");
+    stream.read();
+    await search(stream.queue, ["a"]);
+    await search(stream.queue, ["a"]);
+    const { traces } = await search(stream.queue, ["a"]);
+    expect(traces.get("a")?.end?.text).toBe("7");
+    expect(stream.read()).toBeLessThan(80);
+  });
+
   it("does not take what was dropped between two searches for read", async () => {
     stream.add(small, 10);
     expect((await search(stream.queue, ["a"], 1_005)).reached).toBe("since");

@@ -142,6 +142,8 @@ export const eventSearcher = (): SearchEvents => {
       take,
       isEnough,
     );
+    // Other jobs' turn has used the limit up: theirs comes with the next search.
+    if (news.first === undefined && news.reached === "limit") return { traces, reached: "limit" };
     // Else what came between may have been dropped before it was read.
     const isGapless = before !== undefined && news.last === before.newest;
     const old =
