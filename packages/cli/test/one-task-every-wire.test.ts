@@ -7,6 +7,7 @@ import { configText, createWorkbench, documentOf, type Spawned, type Workbench }
 
 // A job that is done at once may be answered without a task, unless its tool says otherwise.
 const more =
+  "  - { name: must_echo, adapter: local, target: { command: [sh, job.sh, echo] }, task: { support: required, pollIntervalMs: 100 } }\n" +
   "  - { name: must_fail, adapter: local, target: { command: [sh, job.sh, fail] }, task: { support: required, pollIntervalMs: 100 } }\n" +
   '  - { name: approve, adapter: local, target: { command: [sh, job.sh, wait_ask, "{{input.file}}"] }, task: { pollIntervalMs: 100 } }\n';
 
@@ -76,7 +77,7 @@ beforeAll(async () => {
   await connect();
   const first = await send(legacy, "tools/call", { name: "approve", arguments: { file: "asks" }, task: {} });
   const second = await send(modern, "tools/call", { name: "must_fail", arguments: {} });
-  const command = ["call", "echo", "--url", server.url, "--input", '{"a":1}', "--json"];
+  const command = ["call", "must_echo", "--url", server.url, "--input", '{"a":1}', "--json"];
   const third = { wire: "taskbridge", sent: command.join(" "), answer: documentOf(await bench.run(command)) };
   asking = (first.answer["task"] as { taskId: string }).taskId;
   failing = String(second.answer["taskId"]);
