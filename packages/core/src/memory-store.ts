@@ -11,6 +11,7 @@ import type {
   Payload,
   PayloadRange,
   TaskStore,
+  UniqueKey,
 } from "./contract/task-store.ts";
 import { createCursor, type ListPosition, parseCursor } from "./memory-cursor.ts";
 
@@ -27,27 +28,57 @@ interface Entry {
   readonly record: TaskRecord;
   readonly text: string;
   readonly payloads: Map<PayloadName, Uint8Array>;
+  readonly uniqueKeys: readonly UniqueKey[];
 }
+
+/** Who has a unique key, and until when. */
+interface KeyHolder {
+  readonly taskId: TaskId;
+  readonly until: number | undefined;
+}
+
+/** Below so many keys nobody looks for lapsed ones. */
+const fewKeys = 1_000;
 
 /** Keeps everything in this process and loses it with it: for tests, trials, and servers whose tasks may die with them. */
 export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
   const clock = options.clock ?? systemClock;
   const entries = new Map<TaskId, Entry>();
-  const uniqueKeys = new Map<string, { readonly taskId: TaskId; readonly until: number | undefined }>();
+  const uniqueKeys = new Map<string, KeyHolder>();
+  let purgeAtSize = fewKeys;
   const cursors = new Map<string, string>();
   const leases = new Map<string, { readonly holder: string; readonly until: number }>();
 
-  const put = (record: TaskRecord, payloads: Map<PayloadName, Uint8Array>): TaskRecord => {
+  const put = (record: TaskRecord, { payloads, uniqueKeys }: Pick<Entry, "payloads" | "uniqueKeys">): TaskRecord => {
     const text = JSON.stringify(record);
-    entries.set(record.taskId, { record: JSON.parse(text), text, payloads });
+    entries.set(record.taskId, { record: JSON.parse(text), text, payloads, uniqueKeys });
     return JSON.parse(text);
   };
 
   const selectRecords = (matches: (record: TaskRecord) => boolean): TaskRecord[] =>
     Array.from(entries.values(), (entry) => entry.record).filter(matches);
 
+  const holderOf = (key: string): KeyHolder | undefined => {
+    const holder = uniqueKeys.get(key);
+    return holder?.until !== undefined && holder.until <= clock.now() ? undefined : holder;
+  };
+
+  /** Whenever their number has doubled: often enough that lapsed ones do not pile up, seldom enough to cost nothing. */
   const purgeLapsedKeys = (): void => {
-    for (const [key, { until }] of uniqueKeys) if (until !== undefined && until <= clock.now()) uniqueKeys.delete(key);
+    if (uniqueKeys.size < purgeAtSize) return;
+    for (const key of uniqueKeys.keys()) if (holderOf(key) === undefined) uniqueKeys.delete(key);
+    purgeAtSize = Math.max(fewKeys, 2 * uniqueKeys.size);
+  };
+
+  /** What is left of a key when its record goes. */
+  const releaseKey = (taskId: TaskId, { key, heldForMs }: UniqueKey): void => {
+    const holder = holderOf(key);
+    if (holder !== undefined && holder.taskId !== taskId) return;
+    const now = clock.now();
+    const until =
+      holder === undefined ? now : Math.max(holder.until ?? 0, heldForMs === undefined ? 0 : now + heldForMs);
+    if (until > now) uniqueKeys.set(key, { taskId, until });
+    else uniqueKeys.delete(key);
   };
 
   return {
@@ -60,12 +91,18 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
       // Keys before limits: a repeated call is to find its task also when the owner is full.
       if (entries.has(record.taskId)) throw keyTaken(record.taskId);
       for (const { key } of createOptions.uniqueKeys) {
-        const holder = uniqueKeys.get(key);
+        const holder = holderOf(key);
         if (holder !== undefined) throw keyTaken(holder.taskId);
       }
       if (record.slotHeld) assertWithinLimits(record, createOptions, selectRecords);
       for (const { key, until } of createOptions.uniqueKeys) uniqueKeys.set(key, { taskId: record.taskId, until });
-      return put({ ...record, revision: 1 }, replacePayloads(new Map(), createOptions.payloads));
+      return put(
+        { ...record, revision: 1 },
+        {
+          payloads: replacePayloads(new Map(), createOptions.payloads),
+          uniqueKeys: createOptions.uniqueKeys.map((key) => ({ ...key })),
+        },
+      );
     },
 
     read: async (taskId) => parseEntry(entries.get(taskId)),
@@ -85,16 +122,14 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
       else for (const name of reviseOptions.dropPayloads ?? []) payloads.delete(name);
       return put(
         { ...record, revision: expectedRevision + 1 },
-        replacePayloads(payloads, reviseOptions.payloads ?? []),
+        { payloads: replacePayloads(payloads, reviseOptions.payloads ?? []), uniqueKeys: entry.uniqueKeys },
       );
     },
 
     remove: async (taskId) => {
+      const entry = entries.get(taskId);
       entries.delete(taskId);
-      for (const [key, holder] of uniqueKeys) {
-        if (holder.taskId === taskId && (holder.until === undefined || holder.until <= clock.now()))
-          uniqueKeys.delete(key);
-      }
+      for (const key of entry?.uniqueKeys ?? []) releaseKey(taskId, key);
     },
 
     list: async (scope, filter, cursor, limit) => {
@@ -223,8 +258,9 @@ const assertWithinLimits = (
     if (max === null) continue;
     const open = selectRecords((other) => other.slotHeld && counts(other)).sort(newestFirst);
     if (open.length < max) continue;
-    // Only the caller's own: an ID is somebody else's business, and without owners it is what grants access.
-    const own = open.filter((other) => other.owner !== null && other.owner === record.owner);
+    // Only the caller's own: an ID is somebody else's business, and without owners it is what grants access. Nor one that
+    // no verb takes any more.
+    const own = open.filter((other) => other.owner !== null && other.owner === record.owner && other.expired !== true);
     throw new BridgeError("limit_exceeded", `the ${scope} has ${open.length} open tasks of at most ${max}`, {
       operation: "create",
       data: { scope, openTaskIds: own.slice(0, maxNamedTasks).map((other) => other.taskId) },

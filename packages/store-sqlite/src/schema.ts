@@ -52,4 +52,6 @@ export const migrations: readonly string[] = [
   CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE changes (seq INTEGER PRIMARY KEY, task_id TEXT NOT NULL, origin TEXT NOT NULL) STRICT;
   `,
+  // How long a key stays taken once its record is gone.
+  "ALTER TABLE unique_keys ADD COLUMN held_for_ms REAL",
 ];

@@ -88,9 +88,10 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
     const isOpen = scope === "owner" ? "slot_held = 1 AND owner IS ?" : "slot_held = 1 AND tool = ?";
     const open = Number(prepare(`SELECT count(*) FROM tasks WHERE ${isOpen}`).pluck().get(record[scope]));
     if (open < max) return;
-    // Only the caller's own: an ID is somebody else's business, and without owners it is what grants access.
+    // Only the caller's own: an ID is somebody else's business, and without owners it is what grants access. Nor one that
+    // no verb takes any more.
     const own = prepare(
-      `SELECT task_id FROM tasks WHERE ${isOpen} AND owner = ? ORDER BY created_at DESC LIMIT ${maxNamedTasks}`,
+      `SELECT task_id FROM tasks WHERE ${isOpen} AND owner = ? AND expired = 0 ORDER BY created_at DESC LIMIT ${maxNamedTasks}`,
     );
     throw new BridgeError("limit_exceeded", `the ${scope} has ${open} open tasks of at most ${max}`, {
       operation: "create",
@@ -119,8 +120,11 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
         assertBelow("owner", maxOpenForOwner, record);
         assertBelow("tool", maxOpenForTool, record);
       }
-      const putKey = prepare("INSERT OR REPLACE INTO unique_keys (key, task_id, until) VALUES (?, ?, ?)");
-      for (const { key, until } of uniqueKeys) putKey.run(key, record.taskId, until ?? null);
+      const putKey = prepare(
+        "INSERT OR REPLACE INTO unique_keys (key, task_id, until, held_for_ms) VALUES (?, ?, ?, ?)",
+      );
+      for (const { key, until, heldForMs } of uniqueKeys)
+        putKey.run(key, record.taskId, until ?? null, heldForMs ?? null);
       const row = {
         task_id: record.taskId,
         revision: record.revision,
@@ -154,6 +158,11 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
 
     delete: (taskId) => {
       prepare("DELETE FROM tasks WHERE task_id = ?").run(taskId);
+      // Once: from now on it is a key like any other that lapses.
+      prepare(
+        `UPDATE unique_keys SET until = max(coalesce(until, 0), ? + held_for_ms), held_for_ms = NULL
+          WHERE task_id = ? AND held_for_ms IS NOT NULL AND (until IS NULL OR until > ?)`,
+      ).run(now(), taskId, now());
       prepare("DELETE FROM unique_keys WHERE task_id = ? AND (until IS NULL OR until <= ?)").run(taskId, now());
     },
 

@@ -4,7 +4,10 @@
  */
 declare const brand: unique symbol;
 
-/** The ID a client holds: server-minted, at least 128 random bits, URL-safe. */
+/**
+ * The ID of a task: minted by a server, at least 128 random bits, URL-safe; or by a client, and then unique for its owner
+ * only. In records and stores the latter has its owner's scope before it (`<scope>~<id>`), which owners neither see nor send.
+ */
 export type TaskId = string & { readonly [brand]: "TaskId" };
 
 /** Opaque JSON text by which an adapter finds its execution again. The core stores it and never parses it. */

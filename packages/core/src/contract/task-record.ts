@@ -122,11 +122,15 @@ export interface TaskRecord {
   readonly createdAt: number;
   /** Moves only when something visible changed. */
   readonly updatedAt: number;
+  /** When it was first seen to run, to wait for an answer, or to have run; absent while nothing says that it has begun. Never moves. */
+  readonly begunAt?: number;
   readonly endedAt?: number;
   /** Absent while the task runs. */
   readonly expiresAt?: number;
   /** True once `expiresAt` has passed: payloads are gone and every verb answers that it has expired. */
   readonly expired?: boolean;
+  /** With `expired`: its owner deleted it, so that every verb answers as if there were no such task. */
+  readonly deleted?: boolean;
   readonly start: StartProgress;
   /** Absent until the backend has accepted the start. */
   readonly ref?: ExecutionRef;

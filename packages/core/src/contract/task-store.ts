@@ -6,6 +6,8 @@ export interface UniqueKey {
   readonly key: string;
   /** Epoch milliseconds until which it stays taken, whatever becomes of the record. Absent: as long as the record exists. */
   readonly until?: number;
+  /** Milliseconds for which it stays taken, still naming the task, after the record is removed. With `until`: the later of both counts. */
+  readonly heldForMs?: number;
 }
 
 /** What a create demands and brings along. */
@@ -94,15 +96,15 @@ export interface TaskStore {
   now(): number;
   /**
    * Adds a record with revision 1. Rejects with `conflict` (`data.taskId` of the holder) when a unique key is taken, and
-   * then with `limit_exceeded` (`data.scope`, and in `data.openTaskIds` at most a hundred of the owner's own) when owner or
-   * tool is full; nothing was written then. A record without `slotHeld` is never refused for a limit.
+   * then with `limit_exceeded` (`data.scope`, and in `data.openTaskIds` at most a hundred of the owner's own that have not
+   * expired) when owner or tool is full; nothing was written then. An ID that exists is a taken key too. A record without `slotHeld` is never refused for a limit.
    */
   create(record: Omit<TaskRecord, "revision">, options: CreateOptions): Promise<TaskRecord>;
   /** One indexed read. */
   read(taskId: TaskId): Promise<TaskRecord | undefined>;
   /** Replaces the record if its stored revision is `expectedRevision`, else rejects with `conflict`; `not_found` when removed. */
   revise(record: TaskRecord, expectedRevision: number, options?: ReviseOptions): Promise<TaskRecord>;
-  /** Removes record and payloads. Idempotent. Unique keys with `until` in the future stay taken. */
+  /** Removes record and payloads. Idempotent. Unique keys with `until` in the future or with `heldForMs` stay taken, in the same write. */
   remove(taskId: TaskId): Promise<void>;
   /** At most `limit` records, from the beginning or from where `cursor` (of the same scope and filter) left off. Read only. */
   list(scope: ListScope, filter: ListFilter, cursor: string | undefined, limit: number): Promise<ListPage>;

@@ -9,10 +9,10 @@ import type { EngineContext } from "./engine-context.ts";
 import { type Access, requireVisible } from "./ownership.ts";
 import type { GivenAnswer } from "./prepare-call.ts";
 import { closeQuestions, mintQuestion, openQuestions } from "./questions.ts";
+import { resolveTask } from "./resolve-task.ts";
 import { reviseTask } from "./revise-task.ts";
 import { runClaimedEffect } from "./run-effect.ts";
 import type { AnswerReport } from "./task-engine.ts";
-import { parseTaskId } from "./task-id.ts";
 import type { JsonCheck } from "./validate-json.ts";
 
 /** Takes answers to open questions: see `TaskEngine.answerTask`. */
@@ -22,13 +22,12 @@ export const answerTask = async (
   access: Access,
   answers: Readonly<Record<string, GivenAnswer>>,
 ): Promise<AnswerReport> => {
-  const taskId = parseTaskId(id);
-  const known = requireVisible(await engine.store.read(taskId), access);
+  const known = await resolveTask(engine, id, access);
   let report: AnswerReport = { accepted: [], askedAgain: [], ignored: Object.keys(answers) };
   let before = known;
   const after = await reviseTask(
     engine,
-    taskId,
+    known.taskId,
     (record) => {
       before = record;
       const drafted = draftAnswers(engine, requireVisible(record, access), answers);

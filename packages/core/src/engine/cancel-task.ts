@@ -6,8 +6,8 @@ import { claimMs, keepEffects, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { type Access, requireVisible } from "./ownership.ts";
 import { closeAllQuestions } from "./questions.ts";
+import { resolveTask } from "./resolve-task.ts";
 import { runClaimedEffect } from "./run-effect.ts";
-import { parseTaskId } from "./task-id.ts";
 import { endTask, type Transition } from "./transitions.ts";
 
 export interface CancelOptions {
@@ -22,15 +22,23 @@ export const cancelTask = async (
   access: Access,
   options: CancelOptions,
 ): Promise<TaskRecord> => {
-  const taskId = parseTaskId(id);
-  const known = requireVisible(await engine.store.read(taskId), access);
+  return cancelKnown(engine, await resolveTask(engine, id, access), access, options);
+};
+
+/** Likewise, for a record that was read just now. */
+export const cancelKnown = async (
+  engine: EngineContext,
+  known: TaskRecord,
+  access: Access,
+  options: CancelOptions,
+): Promise<TaskRecord> => {
   // A stop that was asked for before and is due again, by whichever process that asked, is sent by this one.
   if (isEnded(known.state) || known.cancel !== undefined) engine.serveSoon(known);
   if (isEnded(known.state)) return known;
   let before = known;
   const after = await applyTransition(
     engine,
-    taskId,
+    known.taskId,
     (record) => {
       before = record;
       return cancelTransition(engine, requireVisible(record, access), options);

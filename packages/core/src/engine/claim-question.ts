@@ -4,9 +4,9 @@ import type { TaskQuestion, TaskRecord } from "../contract/task-record.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { type Access, requireVisible } from "./ownership.ts";
 import { openQuestions } from "./questions.ts";
+import { resolveTask } from "./resolve-task.ts";
 import { reviseTask } from "./revise-task.ts";
 import type { ClaimOutcome } from "./task-engine.ts";
-import { parseTaskId } from "./task-id.ts";
 
 export interface QuestionClaim {
   readonly by: string;
@@ -26,13 +26,19 @@ export const claimQuestion = async (
 ): Promise<ClaimOutcome> => {
   requireClaim(claim);
   let outcome: ClaimOutcome = { outcome: "closed" };
-  const after = await reviseTask(engine, parseTaskId(id), (record) => {
-    const question = findOpen(requireVisible(record, access), key);
-    outcome = question === undefined ? { outcome: "closed" } : claimOf(question, claim, engine.store.now());
-    // Held already for as long as is asked.
-    if (outcome.outcome !== "held" || outcome.question === question) return undefined;
-    return { record: withQuestion(record, outcome.question) };
-  });
+  const known = await resolveTask(engine, id, access);
+  const after = await reviseTask(
+    engine,
+    known.taskId,
+    (record) => {
+      const question = findOpen(requireVisible(record, access), key);
+      outcome = question === undefined ? { outcome: "closed" } : claimOf(question, claim, engine.store.now());
+      // Held already for as long as is asked.
+      if (outcome.outcome !== "held" || outcome.question === question) return undefined;
+      return { record: withQuestion(record, outcome.question) };
+    },
+    known,
+  );
   requireVisible(after, access);
   return outcome;
 };
@@ -46,12 +52,18 @@ export const releaseQuestion = async (
   by: string,
 ): Promise<void> => {
   try {
-    await reviseTask(engine, parseTaskId(id), (record) => {
-      const question = findOpen(requireVisible(record, access), key);
-      if (question?.claim?.by !== by) return undefined;
-      const { claim: _claim, ...released } = question;
-      return { record: withQuestion(record, released) };
-    });
+    const known = await resolveTask(engine, id, access);
+    await reviseTask(
+      engine,
+      known.taskId,
+      (record) => {
+        const question = findOpen(requireVisible(record, access), key);
+        if (question?.claim?.by !== by) return undefined;
+        const { claim: _claim, ...released } = question;
+        return { record: withQuestion(record, released) };
+      },
+      known,
+    );
   } catch (error) {
     // There is nothing left to give back.
     if (!isBridgeError(error) || error.code !== "not_found") throw error;

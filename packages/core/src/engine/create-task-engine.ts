@@ -16,13 +16,14 @@ import { inspectScheduler } from "./inspect-scheduler.ts";
 import { type Limits, resolveLimits } from "./limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { followTask, readFresh, readOutput, toBareView, toView, waitForTask } from "./read-task.ts";
+import { findTask } from "./resolve-task.ts";
 import { encryptedBox, plainBox } from "./secret-box.ts";
 import { serveDue } from "./serve-due.ts";
 import { serviceLoop } from "./service-loop.ts";
 import { sweeper } from "./sweep.ts";
 import type { TaskEngine } from "./task-engine.ts";
 import { taskHub } from "./task-hub.ts";
-import { parseTaskId, type RandomBytes, systemRandomBytes, taskNotFound } from "./task-id.ts";
+import { type RandomBytes, systemRandomBytes } from "./task-id.ts";
 import { type ResolvedTool, resolveTool, type ToolDefinition } from "./tool-definition.ts";
 import { jsonChecks } from "./validate-json.ts";
 import { adapterWatcher, takeUpdates } from "./watch-adapters.ts";
@@ -98,24 +99,25 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     },
     unavailableAdapters: () =>
       [...adapters.keys()].filter((adapterId) => watcher.isCutOff(adapterId) || scheduler.isRefused(adapterId)),
-    createTask: async (request) => toView(engine, scheduler, await createTask(engine, request)),
+    createTask: async (request) =>
+      toView(engine, scheduler, await createTask(engine, request), { owner: request.owner }),
     prepareCall: async (name, input, answers) => {
       const tool = requireTool(engine, name);
       const checked = requireInput(engine, tool, input);
       return tool.prepare === undefined ? { input: checked } : tool.prepare(checked, answers);
     },
-    readTask: async (id, access) =>
-      toView(engine, scheduler, await readFresh(engine, scheduler, parseTaskId(id), access)),
+    readTask: async (id, access) => toView(engine, scheduler, await readFresh(engine, scheduler, id, access), access),
     waitForTask: async (id, access, wait) =>
-      toView(engine, scheduler, await waitForTask(engine, scheduler, id, access, wait)),
+      toView(engine, scheduler, await waitForTask(engine, scheduler, id, access, wait), access),
     followTask: (id, access, listener, gone = () => {}) => followTask(engine, scheduler, id, access, listener, gone),
     answerTask: (id, access, answers) => answerTask(engine, id, access, answers),
     claimQuestion: (id, access, key, claim) => claimQuestion(engine, id, access, key, claim),
     releaseQuestion: (id, access, key, by) => releaseQuestion(engine, id, access, key, by),
-    cancelTask: async (id, access, cancel) => toView(engine, scheduler, await cancelTask(engine, id, access, cancel)),
+    cancelTask: async (id, access, cancel) =>
+      toView(engine, scheduler, await cancelTask(engine, id, access, cancel), access),
     listTasks: async (access, filter, cursor, limit) => {
       const page = await listTasks(engine, access, filter, cursor, limit);
-      const tasks = page.records.map((record) => toBareView(scheduler, record));
+      const tasks = page.records.map((record) => toBareView(scheduler, record, access));
       return { tasks, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
     },
     deleteTask: (id, access) => deleteTask(engine, id, access),
@@ -136,8 +138,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
       await takeUpdates(engine, adapterId, updates);
     },
     explainTask: async (id) => {
-      const record = await engine.store.read(parseTaskId(id));
-      if (record === undefined) throw taskNotFound();
+      const record = await findTask(engine, id, { operator: true });
       const lastLookedAt = scheduler.lastLookedAt(record.taskId);
       const lastLookError = scheduler.lastError(record.taskId);
       return {

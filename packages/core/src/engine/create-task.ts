@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { BridgeError, isBridgeError, toBridgeError } from "../contract/bridge-error.ts";
-import type { TaskId } from "../contract/identity.ts";
+import { asTaskId, type TaskId } from "../contract/identity.ts";
 import type { JsonObject } from "../contract/json-value.ts";
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
 import { aboutTask } from "./audit.ts";
 import { requireAdapter } from "./call-adapter.ts";
 import { cancelTask } from "./cancel-task.ts";
+import { parseClientId, toPublicId, toScopedId } from "./client-task-id.ts";
 import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failRefusedStart } from "./fail-start.ts";
@@ -13,7 +14,7 @@ import { fillTemplate } from "./fill-template.ts";
 import { reviseTask } from "./revise-task.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";
 import type { CreateTask } from "./task-engine.ts";
-import { mintStartKey, mintTaskId, taskNotFound } from "./task-id.ts";
+import { isServerMinted, mintStartKey, mintTaskId, taskNotFound } from "./task-id.ts";
 import type { ResolvedTool } from "./tool-definition.ts";
 import { wakeAtOf } from "./transitions.ts";
 import { within } from "./within.ts";
@@ -23,6 +24,7 @@ type NewRecord = Omit<TaskRecord, "revision">;
 /** Starts a pipeline: see `TaskEngine.createTask`. */
 export const createTask = async (engine: EngineContext, request: CreateTask): Promise<TaskRecord> => {
   const tool = requireTool(engine, request.tool);
+  const taskId = await takeTaskId(engine, request);
   const input = requireInput(engine, tool, request.input);
   const adapter = requireAdapter(engine, tool.adapter);
   const bytes = toBytes(input);
@@ -32,7 +34,7 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
   // A value that the target needs and the input lacks is a fault of the arguments, and is told before anything is written.
   fillTemplate(tool.target, input);
   if (request.signal?.aborted === true) throw callerGone();
-  const record = newRecord(engine, tool, request);
+  const record = newRecord(engine, tool, request, taskId);
   const created = await writeRecord(engine, tool, record, bytes, request);
   if (created.taskId === record.taskId) {
     engine.audit({ kind: "task_created", ...aboutTask(created) });
@@ -44,6 +46,22 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
   engine.audit({ kind: "task_folded", ...aboutTask(folded) });
   return folded;
 };
+
+/** What the record is to be called. Rejects with `conflict` when a client minted an ID that is this owner's already. */
+const takeTaskId = async (engine: EngineContext, { taskId, owner }: CreateTask): Promise<TaskId> => {
+  if (taskId === undefined) return mintTaskId(engine.random);
+  const clientId = parseClientId(taskId);
+  if (owner === null)
+    throw new BridgeError("unsupported", "this server knows no owners, so that no client can choose a task ID");
+  // The store sees to it that a client mints an ID once. That it is none of ours, made for the same owner, is seen here:
+  // nobody can guess one before it is made.
+  if (isServerMinted(clientId) && (await engine.store.read(asTaskId(clientId)))?.owner === owner)
+    throw taskIdTaken(clientId);
+  return toScopedId(owner, clientId);
+};
+
+const taskIdTaken = (clientId: string): BridgeError =>
+  new BridgeError("conflict", `Task ID already exists: ${clientId}`, { data: { taskId: clientId } });
 
 /** The exact JSON text that is kept and sent. What is nested so deeply that it cannot be written is no argument. */
 const toBytes = (input: JsonObject): Buffer => {
@@ -83,12 +101,12 @@ const requireSize = (bytes: number, most: number, whose: string): void => {
     });
 };
 
-const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTask): NewRecord => {
+const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTask, taskId: TaskId): NewRecord => {
   const now = engine.store.now();
   const { retentionMs, maxRunMs, questionTimeoutMs, pollIntervalMs, onUnknownStart } = tool.task;
   const record: TaskRecord = {
     schema: 1,
-    taskId: mintTaskId(engine.random),
+    taskId,
     revision: 0,
     owner: request.owner,
     tool: tool.name,
@@ -126,13 +144,14 @@ const writeRecord = async (
   input: Uint8Array,
   request: CreateTask,
 ): Promise<TaskRecord> => {
-  const windowMs = tool.task.dedupeWindowMs;
-  const digest = createHash("sha256")
-    .update(JSON.stringify([request.owner, tool.name]))
-    .update(input)
-    .digest("hex");
+  const isClients = request.taskId !== undefined;
+  const windowMs = isClients ? 0 : tool.task.dedupeWindowMs;
   const options = {
-    uniqueKeys: windowMs > 0 ? [{ key: `call:${digest}`, until: record.createdAt + windowMs }] : [],
+    uniqueKeys: isClients
+      ? [{ key: `id:${record.taskId}`, heldForMs: engine.limits.tombstoneMs }]
+      : windowMs > 0
+        ? [{ key: callKey(tool, request, input), until: record.createdAt + windowMs }]
+        : [],
     maxOpenForOwner: engine.limits.maxConcurrentTasksPerOwner,
     maxOpenForTool: tool.task.maxConcurrent,
     payloads: [{ name: "input" as const, bytes: input }],
@@ -141,6 +160,7 @@ const writeRecord = async (
     return await engine.store.create(record, options);
   } catch (error) {
     if (!isBridgeError(error)) throw error;
+    if (error.code === "conflict" && isClients) throw taskIdTaken(toPublicId(record.taskId));
     if (error.code === "conflict" && windowMs > 0) {
       const holder = await engine.store.read(error.data?.taskId as TaskId);
       // Who asks again after a stop wants it to run.
@@ -150,9 +170,21 @@ const writeRecord = async (
     if (error.code !== "limit_exceeded") throw error;
     await lookAtOpenTasks(engine, record, error);
     return engine.store.create(record, options).catch((second: unknown) => {
-      throw explainLimit(toBridgeError(second), engine, tool);
+      const known = toBridgeError(second);
+      throw known.code === "conflict" && isClients
+        ? taskIdTaken(toPublicId(record.taskId))
+        : explainLimit(known, engine, tool);
     });
   }
+};
+
+/** The same for every call with the same arguments by the same owner. */
+const callKey = (tool: ResolvedTool, { owner }: CreateTask, input: Uint8Array): string => {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([owner, tool.name]))
+    .update(input)
+    .digest("hex");
+  return `call:${digest}`;
 };
 
 /** Owner or tool may be full only because nobody has looked for a while: look, then judge. */
@@ -171,11 +203,12 @@ const explainLimit = (error: BridgeError, engine: EngineContext, tool: ResolvedT
   const limit = isOwners
     ? `limits.maxConcurrentTasksPerOwner (${engine.limits.maxConcurrentTasksPerOwner})`
     : `the tool's maxConcurrent (${tool.task.maxConcurrent})`;
+  const openTaskIds = (error.data?.openTaskIds ?? []) as readonly string[];
   // Whose tasks fill a tool is not this caller's business.
   const data = {
     scope: isOwners ? "owner" : "tool",
     retryAfterMs: tool.task.pollIntervalMs,
-    ...(isOwners ? { openTaskIds: error.data?.openTaskIds } : {}),
+    ...(isOwners ? { openTaskIds: openTaskIds.map(toPublicId) } : {}),
   };
   return new BridgeError("limit_exceeded", `too many tasks are running: ${limit} is reached`, {
     data,

@@ -1,19 +1,18 @@
 import { isEnded } from "../contract/execution-snapshot.ts";
-import { cancelTask } from "./cancel-task.ts";
+import { cancelKnown } from "./cancel-task.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { type Access, requireVisible } from "./ownership.ts";
+import type { Access } from "./ownership.ts";
+import { resolveTask } from "./resolve-task.ts";
 import { expireTask } from "./retention.ts";
 import { runDueEffect } from "./run-effect.ts";
-import { parseTaskId } from "./task-id.ts";
 
 /** See `TaskEngine.deleteTask`. */
 export const deleteTask = async (engine: EngineContext, id: unknown, access: Access): Promise<void> => {
-  const taskId = parseTaskId(id);
-  const record = requireVisible(await engine.store.read(taskId), access);
+  const record = await resolveTask(engine, id, access);
   const ended = isEnded(record.state)
     ? record
-    : await cancelTask(engine, taskId, access, { reason: "deleted by its owner", latch: true });
-  const expired = await expireTask(engine, ended, true);
+    : await cancelKnown(engine, record, access, { reason: "deleted by its owner", latch: true });
+  const expired = await expireTask(engine, ended, "deleted");
   const forget = expired?.effects.find((effect) => effect.kind === "forget");
   if (expired !== undefined && forget !== undefined) await runDueEffect(engine, expired, forget.id);
 };

@@ -6,6 +6,8 @@ export interface Limits {
   readonly maxConcurrentTasksPerOwner: number;
   /** The longest time a result is kept after the end, whatever a tool or caller asks (milliseconds). Default a day. */
   readonly maxRetentionMs: number;
+  /** An ID that a client minted stays taken this long after its task is gone (milliseconds), so that a late duplicate starts nothing. Default a week. */
+  readonly tombstoneMs: number;
   /** Larger results (bytes) are given as a preview and a link. Default 64 KiB. */
   readonly maxInlineResultBytes: number;
   /** The largest result (bytes) that is fetched from a backend; more fails the task. Default 256 MiB. */
@@ -29,6 +31,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   maxConcurrentTasksPerOwner: 10,
   maxRetentionMs: 86_400_000,
+  tombstoneMs: 604_800_000,
   maxInlineResultBytes: 65_536,
   maxResultBytes: 256 * 1_048_576,
   maxInputBytes: 4_194_304,

@@ -12,10 +12,13 @@ export type Access = ListScope;
 /** The owner of all tasks where there is one user: stdio, and loopback without auth. */
 export const localOwner: OwnerId = asOwnerId("local");
 
+/** Whether a record is among those that this caller may know of. */
+export const isOf = (record: TaskRecord, access: Access): boolean =>
+  "operator" in access || record.owner === access.owner;
+
 /** The record, if this caller may see it. Someone else's answers exactly like an unknown one. */
 export const requireVisible = (record: TaskRecord | undefined, access: Access): TaskRecord => {
-  if (record === undefined) throw taskNotFound();
-  if (!("operator" in access) && record.owner !== access.owner) throw taskNotFound();
+  if (record === undefined || !isOf(record, access) || record.deleted === true) throw taskNotFound();
   if (record.expired === true) throw taskExpired();
   return record;
 };

@@ -6,8 +6,9 @@ import type { EngineContext } from "./engine-context.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
 import { type Access, requireVisible } from "./ownership.ts";
 import { openQuestions } from "./questions.ts";
+import { resolveTask, showTask } from "./resolve-task.ts";
 import type { OutputPart, TaskView, WaitOptions } from "./task-engine.ts";
-import { parseTaskId, taskNotFound } from "./task-id.ts";
+import { taskNotFound } from "./task-id.ts";
 import { within } from "./within.ts";
 
 /** Waiters read again after this long (milliseconds): a wake-up that was lost costs seconds, not a hang. */
@@ -15,11 +16,11 @@ const rereadMs = 10_000;
 /** After a read that failed, a follower is told again after this long (milliseconds). */
 const retellMs = 1_000;
 
-/** The record with what else is known of it, but for its output. */
-export const toBareView = (scheduler: InspectScheduler, record: TaskRecord): TaskView => {
+/** The record as this caller sees it, with what else is known of it, but for its output. */
+export const toBareView = (scheduler: InspectScheduler, record: TaskRecord, access: Access): TaskView => {
   const staleSince = scheduler.staleSince(record);
   return {
-    record,
+    record: showTask(record, access),
     pollIntervalMs: scheduler.intervalOf(record),
     ...(staleSince === undefined ? {} : { staleSince }),
   };
@@ -30,8 +31,9 @@ export const toView = async (
   engine: EngineContext,
   scheduler: InspectScheduler,
   record: TaskRecord,
+  access: Access,
 ): Promise<TaskView> => {
-  const view = toBareView(scheduler, record);
+  const view = toBareView(scheduler, record, access);
   if (record.output === undefined) return view;
   const chunk = await engine.store.readPayload(record.taskId, record.output.payload ?? "output", {
     offset: 0,
@@ -46,14 +48,14 @@ export const toView = async (
 export const readFresh = async (
   engine: EngineContext,
   scheduler: InspectScheduler,
-  taskId: TaskId,
+  id: unknown,
   access: Access,
 ): Promise<TaskRecord> => {
-  const record = requireVisible(await engine.store.read(taskId), access);
+  const record = await resolveTask(engine, id, access);
   const look = scheduler.refresh(record);
   if (look === undefined) return record;
   await within(engine, look, engine.limits.readWaitMs);
-  return requireVisible(await engine.store.read(taskId), access);
+  return requireVisible(await engine.store.read(record.taskId), access);
 };
 
 /** See `TaskEngine.waitForTask`. */
@@ -64,8 +66,7 @@ export const waitForTask = async (
   access: Access,
   options: WaitOptions,
 ): Promise<TaskRecord> => {
-  const taskId = parseTaskId(id);
-  const first = requireVisible(await engine.store.read(taskId), access);
+  const first = await resolveTask(engine, id, access);
   const revision = options.revision ?? first.revision;
   const isOver = (record: TaskRecord): boolean =>
     isEnded(record.state) ||
@@ -92,7 +93,7 @@ export const waitForTask = async (
       signal?.addEventListener("abort", stop, { once: true });
       stops.push(() => signal?.removeEventListener("abort", stop));
     }
-    stops.push(attendTask(engine, scheduler, taskId, take));
+    stops.push(attendTask(engine, scheduler, first.taskId, take));
     if (options.signal?.aborted === true || engine.closing.aborted) stop();
   });
 };
@@ -174,8 +175,7 @@ export const followTask = async (
   listener: (view: TaskView) => void,
   gone: () => void,
 ): Promise<{ stop(): void }> => {
-  const taskId = parseTaskId(id);
-  requireVisible(await engine.store.read(taskId), access);
+  const { taskId } = await resolveTask(engine, id, access);
   let isStopped = false;
   let detach: () => void = () => {};
   let line = Promise.resolve();
@@ -188,7 +188,7 @@ export const followTask = async (
     if (isStopped || (record !== undefined && record.revision <= told)) return;
     let view: TaskView;
     try {
-      view = await toView(engine, scheduler, requireVisible(record, access));
+      view = await toView(engine, scheduler, requireVisible(record, access), access);
     } catch (error) {
       const known = toBridgeError(error);
       if (known.code === "not_found") {
@@ -221,7 +221,7 @@ export const readOutput = async (
   access: Access,
   range: { readonly offset: number; readonly length: number },
 ): Promise<OutputPart> => {
-  const record = requireVisible(await engine.store.read(parseTaskId(id)), access);
+  const record = await resolveTask(engine, id, access);
   if (record.output === undefined)
     throw new BridgeError("unsupported", `the task has no result to read: it is ${record.state}`);
   for (const [name, least] of [

@@ -7,28 +7,31 @@ import { reviseTask } from "./revise-task.ts";
 
 /**
  * Frees what an ended task kept, once its time is over, and wakes who waits for it. The record itself goes as soon as the
- * backend has released its part; until then every verb answers that the task has expired. `early`: whatever the time.
+ * backend has released its part; until then every verb answers that the task has expired. `deleted`: whatever the time,
+ * and every verb answers as if there were none.
  */
 export const expireTask = async (
   engine: EngineContext,
   record: TaskRecord,
-  early = false,
+  why: "expired" | "deleted" = "expired",
 ): Promise<TaskRecord | undefined> => {
   let isNew = false;
   const expired = await reviseTask(
     engine,
     record.taskId,
     (current) => {
+      isNew = false;
       const now = engine.store.now();
-      isNew =
-        current.expired !== true &&
-        isEnded(current.state) &&
-        (early || (current.expiresAt !== undefined && current.expiresAt <= now));
-      if (!isNew) return undefined;
+      const isDue =
+        why === "deleted"
+          ? current.deleted !== true
+          : current.expired !== true && current.expiresAt !== undefined && current.expiresAt <= now;
+      if (!isDue || !isEnded(current.state)) return undefined;
+      isNew = current.expired !== true;
       const { output: _output, ...rest } = current;
       // What must still be stopped at the backend stays in the outbox; nothing else matters any more.
       const stopping = keepEffects(
-        { ...rest, expired: true, questions: [] },
+        { ...rest, expired: true, ...(why === "deleted" ? { deleted: true } : {}), questions: [] },
         (effect) => current.slotHeld && (effect.kind === "cancel" || effect.kind === "start"),
       );
       const keepsInput = stopping.effects.some((effect) => effect.kind === "start");

@@ -3,7 +3,7 @@ import type { TaskId } from "../contract/identity.ts";
 import type { PayloadName, TaskRecord } from "../contract/task-record.ts";
 import type { Payload } from "../contract/task-store.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { wakeAtOf, withForget } from "./transitions.ts";
+import { wakeAtOf, withBegun, withForget } from "./transitions.ts";
 
 /** A changed record, and what is written with it. */
 export interface Draft {
@@ -30,7 +30,8 @@ export const reviseTask = async (
     if (record === undefined) return undefined;
     const draft = change(record);
     if (draft === undefined) return record;
-    const settled = withForget(draft.record, engine.store.now());
+    const now = engine.store.now();
+    const settled = withForget(withBegun(draft.record, now), now);
     const next = { ...settled, wakeAt: wakeAtOf(settled) };
     try {
       const written = await engine.store.revise(next, record.revision, {

@@ -26,6 +26,12 @@ export interface CreateTask {
   readonly input: unknown;
   /** Null: a server without owners. */
   readonly owner: OwnerId | null;
+  /**
+   * The ID that the client wants the task to have: 1 to 128 of `A-Z a-z 0-9 _ . : -`, not dots alone, else `invalid_input`
+   * with `data.path`. Needs an owner, else `unsupported`. One that this owner has used before is `conflict`, also when that
+   * task is gone, for `limits.tombstoneMs`. Such a call never folds into another. Absent: the server mints one.
+   */
+  readonly taskId?: string;
   /** How long the caller wants the result kept after the end; capped, and never longer than the tool says. Milliseconds. */
   readonly retentionMs?: number;
   /**
@@ -91,6 +97,9 @@ export interface TaskExplanation {
 /**
  * Ties tasks to executions. Every verb takes what a caller sent and checks it: an ID that is unknown, foreign, malformed
  * or purged rejects with `not_found` and always the same message; one that has expired says so while that is known.
+ *
+ * A caller with an owner says and sees IDs as they were minted. An ID that a client minted is unique for its owner only; the
+ * operator sees and says it with its owner's scope (`<scope>~<id>`), and may leave that out for the local owner.
  */
 export interface TaskEngine {
   /** By name, every default filled in. */
@@ -159,7 +168,11 @@ export interface TaskEngine {
     cursor: string | undefined,
     limit: number,
   ): Promise<{ readonly tasks: readonly TaskView[]; readonly cursor?: string }>;
-  /** Removes a task and its result at once; a running one is stopped first. */
+  /**
+   * Removes a task and its result at once; a running one becomes `cancelled` first and is stopped. Every verb then answers as
+   * for an unknown ID, also while the execution is still being stopped, which holds its slot. An ID that a client minted stays
+   * taken.
+   */
   deleteTask(taskId: unknown, access: Access): Promise<void>;
   /** Part of the output of a task that has succeeded. `unsupported` before the end, `invalid_input` for a range beyond it. */
   readOutput(

@@ -18,9 +18,12 @@ export const mintTaskId = (random: RandomBytes): TaskId => asTaskId(hex(random(2
 /** `mcp-` and 128 random bits: fits the name rules of every backend, and tells nothing about the task. */
 export const mintStartKey = (random: RandomBytes): StartKey => asStartKey(`mcp-${hex(random(16))}`);
 
-/** Takes an ID from a caller. One that no server of ours can have minted is answered like an unknown one. */
+/** Whether `mintTaskId` may have made it. */
+export const isServerMinted = (taskId: string): boolean => /^[0-9a-f]{40}$/.test(taskId);
+
+/** Takes an ID from a caller. One that no record can have is answered like an unknown one. */
 export const parseTaskId = (value: unknown): TaskId => {
-  if (typeof value === "string" && /^[\w.:-]{1,256}$/.test(value)) return asTaskId(value);
+  if (typeof value === "string" && /^[\w.:~-]{1,256}$/.test(value)) return asTaskId(value);
   throw taskNotFound();
 };
 

@@ -141,6 +141,15 @@ export const withForget = (record: TaskRecord, now: number): TaskRecord =>
     ? record
     : withEffect(record, { kind: "forget" }, now);
 
+/** Notes that a task has begun, as soon as anything tells so: whichever write that is. */
+export const withBegun = (record: TaskRecord, now: number): TaskRecord =>
+  record.begunAt === undefined && hasBegun(record) ? { ...record, begunAt: now } : record;
+
+const hasBegun = ({ state, execution }: TaskRecord): boolean =>
+  [state, execution?.status].some((status) => status === "running" || status === "waiting" || status === "succeeded") ||
+  execution?.status === "failed" ||
+  execution?.startedAt !== undefined;
+
 const applyEnd = (record: TaskRecord, snapshot: ExecutionSnapshot, now: number): Transition => {
   const settled = keepEffects(record, (effect) => effect.kind !== "cancel");
   if (snapshot.status === "succeeded") return applySuccess(settled, snapshot, now);

@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import { BridgeError } from "../contract/bridge-error.ts";
+import { asTaskId, type OwnerId, type TaskId } from "../contract/identity.ts";
+
+/** Stands between scope and ID. Not one of the characters that IDs are made of. */
+const mark = "~";
+
+/** Whether an ID is one of those that records have for client-minted ones. */
+export const isScoped = (taskId: string): boolean => taskId.includes(mark);
+
+/**
+ * What an ID that a client minted is called in records and stores: of two owners who chose the same, neither learns of the
+ * other. 128 bits of a hash, so that one owner's IDs cannot be made to look like another's.
+ */
+export const toScopedId = (owner: OwnerId, clientId: string): TaskId =>
+  asTaskId(`${createHash("sha256").update(owner).digest("hex").slice(0, 32)}${mark}${clientId}`);
+
+/** The ID as its owner knows it. */
+export const toPublicId = (taskId: string): TaskId => asTaskId(taskId.slice(taskId.indexOf(mark) + 1));
+
+/** Takes an ID that a client wants its task to have. Throws `invalid_input` with `data.path`. */
+export const parseClientId = (value: unknown): string => {
+  if (typeof value === "string" && /^[\w.:-]{1,128}$/.test(value) && !/^\.+$/.test(value)) return value;
+  const text = typeof value === "string" && value.length > 128 ? `${value.length} characters` : JSON.stringify(value);
+  // An ID of dots alone would vanish from the path of a resource's URI.
+  const needed = "1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone";
+  throw new BridgeError("invalid_input", `taskId: ${needed}, got ${text}`, { data: { path: "taskId" } });
+};

@@ -1,0 +1,37 @@
+import type { TaskId } from "../contract/identity.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
+import { isScoped, toPublicId, toScopedId } from "./client-task-id.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { type Access, isOf, localOwner, requireVisible } from "./ownership.ts";
+import { isServerMinted, parseTaskId, taskNotFound } from "./task-id.ts";
+
+/**
+ * The record that a caller means by an ID. Every verb finds its task by this and no other way, so that all agree on who may
+ * name what. One read, but for IDs that may be of either kind.
+ */
+export const resolveTask = async (engine: EngineContext, id: unknown, access: Access): Promise<TaskRecord> =>
+  requireVisible(await findTask(engine, id, access), access);
+
+/** Likewise, also of a task that has expired or was deleted: for operators, who want to know what becomes of it. */
+export const findTask = async (engine: EngineContext, id: unknown, access: Access): Promise<TaskRecord> => {
+  for (const taskId of meantBy(parseTaskId(id), access)) {
+    const record = await engine.store.read(taskId);
+    if (record !== undefined && isOf(record, access)) return record;
+  }
+  throw taskNotFound();
+};
+
+/** What records may be meant, the likeliest first. */
+const meantBy = (taskId: TaskId, access: Access): readonly TaskId[] => {
+  if ("operator" in access) return isScoped(taskId) ? [taskId] : [taskId, toScopedId(localOwner, taskId)];
+  // A scope is nothing that a caller can say; theirs is their own.
+  if (isScoped(taskId)) return [];
+  if (access.owner === null) return [taskId];
+  const scoped = toScopedId(access.owner, taskId);
+  // A client may mint what looks like ours; somebody else's of the same name is then not in its way.
+  return isServerMinted(taskId) ? [taskId, scoped] : [scoped];
+};
+
+/** The record as this caller may see it: under the ID that they know it by. */
+export const showTask = (record: TaskRecord, access: Access): TaskRecord =>
+  "operator" in access || !isScoped(record.taskId) ? record : { ...record, taskId: toPublicId(record.taskId) };
