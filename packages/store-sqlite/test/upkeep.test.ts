@@ -85,6 +85,22 @@ describe("unique keys", () => {
     expect(rowsOf(path, "unique_keys")).toBe(1);
     await store.close();
   });
+
+  it("that outlive their records leave no rows either, once they have lapsed (case 10)", async () => {
+    const clock = fakeClock();
+    const path = pathTo("tasks.db");
+    const store = await sqliteStore({ path, clock });
+    for (let index = 0; index < 30; index++) {
+      const uniqueKeys = [{ key: `id:${index}`, heldForMs: 1000 }];
+      const { taskId } = await createSample(store, {}, { uniqueKeys });
+      await store.remove(taskId);
+    }
+    expect(rowsOf(path, "unique_keys")).toBe(30);
+    await clock.advance(1000);
+    for (let index = 0; index < 2; index++) await createSample(store);
+    expect(rowsOf(path, "unique_keys")).toBe(0);
+    await store.close();
+  });
 });
 
 describe("watch", () => {

@@ -139,5 +139,32 @@ export const testCreate = ({ describe, it, store }: StoreSuite): void => {
       const error = await assertRejects(createSample(store(), {}, { uniqueKeys: [{ key: "tombstone" }] }), "conflict");
       assert.equal(error.data?.taskId, taskId);
     });
+
+    it("leaves keys with `heldForMs` taken, still naming the task, also by its own ID and when it is repeated", async () => {
+      const uniqueKeys = [{ key: "plain" }, { key: "minted", heldForMs: 3_600_000 }];
+      const { taskId } = await createSample(store(), {}, { uniqueKeys });
+      await store().remove(taskId);
+      await store().remove(taskId);
+      await createSample(store(), {}, { uniqueKeys: [{ key: "plain" }] });
+      for (const overrides of [{}, { taskId }]) {
+        const error = await assertRejects(
+          createSample(store(), overrides, { uniqueKeys: [{ key: "minted" }] }),
+          "conflict",
+        );
+        assert.equal(error.data?.taskId, taskId);
+      }
+      assert.equal(await store().read(taskId), undefined);
+    });
+
+    it("never lets two have a key with `heldForMs`, while creates and removals race", async () => {
+      const uniqueKeys = [{ key: "minted", heldForMs: 3_600_000 }];
+      const records = Array.from({ length: 20 }, () => sampleRecord());
+      const attempts = records.map(async (record, index) => {
+        if (index % 4 === 3) for (const { taskId } of records) await store().remove(taskId);
+        return createSample(store(), record, { uniqueKeys });
+      });
+      const { values } = await settleAll(attempts, "conflict");
+      assert.equal(values.length, 1);
+    });
   });
 };

@@ -47,6 +47,15 @@ export const testLimits = ({ describe, it, store }: StoreSuite): void => {
       assertSame([error.data?.scope, error.data?.openTaskIds], ["owner", []]);
     });
 
+    it("counts expired tasks that hold a slot but does not name them, for nobody can do anything about them", async () => {
+      const limit = { maxOpenForOwner: 2 };
+      const expired = await createSample(store(), { owner: alice }, limit);
+      await store().revise({ ...expired, expired: true }, 1);
+      const open = await createSample(store(), { owner: alice }, limit);
+      const error = await assertRejects(createSample(store(), { owner: alice }, limit), "limit_exceeded");
+      assertSame(error.data?.openTaskIds, [open.taskId]);
+    });
+
     it("answers a taken key rather than a full owner, so that a repeated call finds its task", async () => {
       const options: Partial<CreateOptions> = { maxOpenForOwner: 1, uniqueKeys: [{ key: "call-1" }] };
       const first = await createSample(store(), { owner: alice }, options);

@@ -50,7 +50,7 @@ export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void =
         { uniqueKeys, payloads: [{ name: "input", bytes }] },
       );
       const revised = await store().revise({ ...created, message: "running" }, 1);
-      const removed = await createSample(store());
+      const removed = await createSample(store(), {}, { uniqueKeys: [{ key: "minted", heldForMs: 3_600_000 }] });
       await store().remove(removed.taskId);
       await store().saveCursor("video", "5-1");
       await store().close();
@@ -66,6 +66,8 @@ export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void =
         const error = await assertRejects(createSample(again, {}, { uniqueKeys: [{ key }] }), "conflict");
         assert.equal(error.data?.taskId, created.taskId);
       }
+      const held = await assertRejects(createSample(again, {}, { uniqueKeys: [{ key: "minted" }] }), "conflict");
+      assert.equal(held.data?.taskId, removed.taskId);
     });
   });
 

@@ -57,6 +57,42 @@ export const testTime = ({ describe, it, store, elapse }: StoreSuite): void => {
       const error = await assertRejects(createSample(store(), {}, { uniqueKeys: [{ key: "kept" }] }), "conflict");
       assert.equal(error.data?.taskId, heir.taskId);
     });
+
+    it("counts `heldForMs` from the removal, and then frees the key", async () => {
+      const uniqueKeys = [{ key: "minted", heldForMs: shortMs }];
+      const { taskId } = await createSample(store(), {}, { uniqueKeys });
+      await elapse(shortMs);
+      // However long the record lived: its key has not lapsed.
+      await assertRejects(createSample(store(), {}, { uniqueKeys }), "conflict");
+      await store().remove(taskId);
+      await elapse(shortMs / 2);
+      await assertRejects(createSample(store(), {}, { uniqueKeys }), "conflict");
+      // Repeated, it adds nothing.
+      await store().remove(taskId);
+      await elapse(shortMs / 2);
+      const heir = await createSample(store(), { taskId }, { uniqueKeys });
+      assert.equal(heir.revision, 1);
+      const error = await assertRejects(createSample(store(), {}, { uniqueKeys }), "conflict");
+      assert.equal(error.data?.taskId, heir.taskId);
+    });
+
+    it("keeps a key with both times until the later of the two", async () => {
+      const until = store().now() + shortMs;
+      const early = await createSample(store(), {}, { uniqueKeys: [{ key: "held", until, heldForMs: longMs }] });
+      const late = await createSample(
+        store(),
+        {},
+        { uniqueKeys: [{ key: "until", until: until + longMs, heldForMs: 1 }] },
+      );
+      const lapsed = await createSample(store(), {}, { uniqueKeys: [{ key: "lapsed", until, heldForMs: longMs }] });
+      for (const { taskId } of [early, late]) await store().remove(taskId);
+      await elapse(shortMs);
+      for (const key of ["held", "until"])
+        await assertRejects(createSample(store(), {}, { uniqueKeys: [{ key }] }), "conflict");
+      // A key that was free when the record went is not taken again.
+      await store().remove(lapsed.taskId);
+      await createSample(store(), {}, { uniqueKeys: [{ key: "lapsed" }] });
+    });
   });
 
   describe("lease", () => {

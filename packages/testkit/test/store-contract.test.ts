@@ -40,6 +40,12 @@ const failuresOf = async (
 
 const pause = (): Promise<void> => new Promise(setImmediate);
 
+/** Forgets its keys with the record. */
+const withoutHold = (store: TaskStore): Partial<TaskStore> => ({
+  create: (record, options) =>
+    store.create(record, { ...options, uniqueKeys: options.uniqueKeys.map(({ heldForMs: _, ...key }) => key) }),
+});
+
 /** Each breaks one promise, and the test named must notice. */
 const faults: readonly (readonly [
   promise: string,
@@ -83,6 +89,25 @@ const faults: readonly (readonly [
         return store.create(record, { ...options, uniqueKeys: rest });
       },
     }),
+  ],
+  [
+    "keys that outlive their record",
+    "leaves keys with `heldForMs` taken, still naming the task, also by its own ID and when it is repeated",
+    withoutHold,
+  ],
+  ["keys that outlive their record", "counts `heldForMs` from the removal, and then frees the key", withoutHold],
+  [
+    "keys that are freed at last",
+    "counts `heldForMs` from the removal, and then frees the key",
+    (store) => ({
+      create: (record, options) =>
+        store.create(record, { ...options, uniqueKeys: options.uniqueKeys.map((key) => ({ ...key, until: 1e15 })) }),
+    }),
+  ],
+  [
+    "open tasks only",
+    "counts expired tasks that hold a slot but does not name them, for nobody can do anything about them",
+    (store) => ({ revise: async (record, expected) => store.revise({ ...record, expired: false }, expected) }),
   ],
   [
     "unknown members",
