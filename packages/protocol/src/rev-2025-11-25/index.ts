@@ -1,3 +1,5 @@
+export { minRetentionMs } from "../min-retention.ts";
+export { parseCursor } from "../parse-cursor.ts";
 export {
   type ClientTask,
   isClientTaskOver,
@@ -8,8 +10,7 @@ export {
 export { endedCannotBeCancelled } from "./ended-cannot-be-cancelled.ts";
 export { fromElicitResult } from "./from-elicit-result.ts";
 export { fromSamplingResult } from "./from-sampling-result.ts";
-export { parseCursor } from "./parse-cursor.ts";
-export { minRetentionMs, parseTaskParams, type TaskParams } from "./parse-task-params.ts";
+export { parseTaskParams, type TaskParams } from "./parse-task-params.ts";
 export { readCapabilities, type SessionCapabilities } from "./read-capabilities.ts";
 export { type RelatedTaskMeta, relatedTask, relatedTaskKey } from "./related-task.ts";
 export { protocolVersion, type ServerTasksCapability, serverTasksCapability } from "./server-tasks-capability.ts";

@@ -1,8 +1,7 @@
 import { invalidInput } from "../invalid-input.ts";
 import { isObject } from "../is-object.ts";
-
-/** A result that is gone before its caller has asked for it once would be of no use. */
-export const minRetentionMs = 60_000;
+import { minRetentionMs } from "../min-retention.ts";
+import { tellValue } from "../tell-value.ts";
 
 /** By this a request of the SEP-1686 draft asks for a task. */
 const draftKey = "modelcontextprotocol.io/task";
@@ -24,18 +23,11 @@ export const parseTaskParams = (params: Readonly<Record<string, unknown>> | unde
   if (isObject(meta) && meta[draftKey] !== undefined) {
     throw invalidInput("task", `a request is for one generation of tasks, but this one also has _meta["${draftKey}"]`);
   }
-  if (!isObject(task)) throw invalidInput("task", `an object is needed, got ${tell(task)}`);
+  if (!isObject(task)) throw invalidInput("task", `an object is needed, got ${tellValue(task)}`);
   const { ttl } = task;
   if (ttl === undefined || ttl === null) return {};
   if (typeof ttl !== "number" || !Number.isFinite(ttl) || ttl < 0) {
-    throw invalidInput("task.ttl", `a number of milliseconds of at least 0 is needed, got ${tell(ttl)}`);
+    throw invalidInput("task.ttl", `a number of milliseconds of at least 0 is needed, got ${tellValue(ttl)}`);
   }
   return { retentionMs: Math.max(minRetentionMs, Math.ceil(ttl)) };
-};
-
-const tell = (value: unknown): string => {
-  if (Array.isArray(value)) return "a list";
-  if (isObject(value)) return "an object";
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 };

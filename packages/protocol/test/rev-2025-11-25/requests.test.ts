@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { BridgeError } from "@taskbridge/core";
+import { parseCursor } from "../../src/parse-cursor.ts";
 import { parseTaskId } from "../../src/parse-task-id.ts";
-import { parseCursor } from "../../src/rev-2025-11-25/parse-cursor.ts";
 import { parseTaskParams } from "../../src/rev-2025-11-25/parse-task-params.ts";
 import { readCapabilities } from "../../src/rev-2025-11-25/read-capabilities.ts";
 import { serverTasksCapability } from "../../src/rev-2025-11-25/server-tasks-capability.ts";

@@ -1,4 +1,4 @@
-import { invalidInput } from "../invalid-input.ts";
+import { invalidInput } from "./invalid-input.ts";
 
 /**
  * The `cursor` of `tasks/list`; undefined, also for null: the first page. Throws `invalid_input` for anything but text;
