@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
 import { type OwnerPolicy, readOwner } from "./caller.ts";
+import { requireOwners } from "./draft/require-owners.ts";
 import { createHttpFace, type HttpFace } from "./http/http-face.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
@@ -26,6 +27,7 @@ const maxWaitMs = 45_000;
 /** Puts a server together and starts its engine. Rejects with `misconfigured` (`data.path`) for options that cannot work. */
 export const createTaskServer = async (options: TaskServerOptions): Promise<TaskServer> => {
   const wires = parseWires(options.wires);
+  if (options.auth === undefined && options.owners === "none") requireOwners(options.wires, 'owners is "none"');
   const limits = splitLimits(options.limits);
   const waitMs = parseWaitMs(options.waitMs);
   const log = options.log ?? silentLog;
@@ -85,6 +87,9 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       requireOpen();
       const address = toAddress(listen);
       const policy = choosePolicy(options, address.host, listen.unsafePublic === true);
+      if (options.auth === undefined && policy === "none") {
+        requireOwners(options.wires, `nobody who can reach ${address.host} is verified`);
+      }
       // A listener can be stopped alone, and its connections then close by our doing as well.
       const stop = createStop();
       const face = openFace(policy, stop.signal);

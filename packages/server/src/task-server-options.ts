@@ -24,7 +24,10 @@ export interface TaskServerOptions {
   readonly tools: readonly ToolDefinition[];
   /** Ordinary tools to serve beside the pipelines. */
   readonly plainTools?: readonly PlainTool[];
-  /** Default: `["2026-07-28", "2025-11-25", "none"]`. */
+  /**
+   * Default: `["2026-07-28", "2025-11-25", "none"]`. `sep-1686`, by which clients choose the IDs of tasks, needs owners:
+   * `createTaskServer` and `listen` refuse to serve it without (`misconfigured`).
+   */
   readonly wires?: readonly WireName[];
   /**
    * What a task of 2025-11-25 is whose job has failed. Default: `failed`, as the specification says; official clients

@@ -29,7 +29,7 @@ const requestPatiently = async (client: AskingClient, method: string, params: ob
     for (;;) {
       const next = await Promise.race([...replies, client.watch.turn()]);
       if ("reply" in next) return next.reply;
-      const sent = client.link.request(method, params, { on: next.on, signal });
+      const sent = client.link.request(method, client.relate(params, next), { on: next.on, signal });
       replies.push(unlessLost(sent, next, signal));
       const first = await Promise.race([...replies, client.watch.lost(next)]);
       if (first !== undefined) return first.reply;

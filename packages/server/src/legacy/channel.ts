@@ -11,4 +11,6 @@ export interface Channel {
    * nobody knows, so that it has not.
    */
   isReady(): boolean;
+  /** True: of a call of the SEP-1686 draft, where messages name their task by a key of their own. */
+  readonly isDraft?: true;
 }

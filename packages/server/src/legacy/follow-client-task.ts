@@ -5,6 +5,7 @@ import {
   parseClientTask,
   type SessionCapabilities,
 } from "@taskbridge/protocol/rev-2025-11-25";
+import type { Channel } from "./channel.ts";
 import type { ClientLink } from "./client-link.ts";
 import { firstOf } from "./first-of.ts";
 import type { QuestionWatch } from "./question-watch.ts";
@@ -16,6 +17,8 @@ export interface AskingClient {
   readonly clock: Clock;
   readonly capabilities: SessionCapabilities;
   readonly watch: QuestionWatch;
+  /** As in `DeskParts`. */
+  relate(params: object, on: Channel): object;
 }
 
 /** Between two looks at a task: where the client has no wish, and the least and the most that it may wish (milliseconds). */

@@ -6,6 +6,7 @@ import type { ListenContext } from "../listen/open-subscription.ts";
 import { createLegacyServer } from "./legacy-server.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { createRequestStreams } from "./request-streams.ts";
+import { waitsForNews } from "./serve-legacy.ts";
 import type { KeptSession, SessionPlace } from "./session-table.ts";
 import { tapStream } from "./stream-tap.ts";
 
@@ -36,7 +37,10 @@ export const openHttpSession = async (
   ended: (id: string) => void,
 ): Promise<HttpSession> => {
   const { clock, log } = serve;
-  const streams = createRequestStreams((id) => transport.closeSSEStream(id));
+  const streams = createRequestStreams({
+    endStream: (id) => transport.closeSSEStream(id),
+    waitsForNews: (message) => waitsForNews(serve, message),
+  });
   const { server, session } = createLegacyServer(serve, { owner, transport: "http", channelOf: streams.channelOf });
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,

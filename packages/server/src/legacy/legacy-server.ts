@@ -102,7 +102,11 @@ class AttendedServer extends Server {
 const readAhead = (message: JSONRPCMessage, serve: ServeContext, session: OpenedSession): void => {
   if (!("method" in message) || message.params === undefined) return;
   const { method, params } = message;
-  if (method === "initialize") {
+  if (method === "notifications/cancelled") {
+    const { requestId, reason } = params;
+    // After the request itself, if that came along with it.
+    queueMicrotask(() => session.draft.cancelled(requestId, reason));
+  } else if (method === "initialize") {
     // What the SDK refuses changes nothing.
     if (!InitializeRequestSchema.safeParse(message).success) return;
     const { capabilities, protocolVersion: asked } = params;

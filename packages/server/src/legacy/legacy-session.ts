@@ -1,4 +1,5 @@
 import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
+import type { DraftCalls } from "../draft/draft-calls.ts";
 import type { Channel } from "./channel.ts";
 import type { ClientLink, RequestId } from "./client-link.ts";
 import type { SessionChannels } from "./session-channels.ts";
@@ -15,6 +16,7 @@ export interface LegacySession {
   channelOf(requestId: RequestId): Channel;
   readonly channels: SessionChannels;
   readonly watch: TaskWatch;
+  readonly draft: DraftCalls;
   /** The client was asked this question of a task in vain: it cannot answer it. */
   hasGivenUp(taskId: string, key: string): boolean;
   /** Fires when the client can no longer be reached. */

@@ -1,5 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { readCapabilities, type SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
+import { createDraftCalls } from "../draft/draft-calls.ts";
+import { relateAsDraft } from "../draft/relate-as-draft.ts";
+import { usesDraft } from "../draft/uses-draft.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import type { Channel } from "./channel.ts";
 import type { ClientLink, RequestId } from "./client-link.ts";
@@ -31,7 +34,12 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
   let revision: string | undefined;
   const channels = createSessionChannels(parts.own);
   const capabilities = (): SessionCapabilities => declared;
-  const desk = createQuestionDesk({ serve, link, channels, capabilities, closed });
+  const draft = createDraftCalls();
+  const relate = (params: object, { on, isDraft }: Channel): object =>
+    isDraft === true || (on === undefined && usesDraft(serve, { draft, revision: () => revision }))
+      ? relateAsDraft(params)
+      : params;
+  const desk = createQuestionDesk({ serve, link, channels, relate, capabilities, closed });
   const watch = createTaskWatch({ serve, link, channels, desk, capabilities, closed });
   return {
     link,
@@ -39,6 +47,7 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
     revision: () => revision,
     channels,
     watch,
+    draft,
     hasGivenUp: desk.hasGivenUp,
     closed,
     channelOf: parts.channelOf ?? ((on) => ({ on, closed, isReady: () => true })),

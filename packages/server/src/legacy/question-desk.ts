@@ -134,7 +134,7 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
   const { parts, taskId, owner, question } = asked;
   const { engine, allowModelAnswers, clock } = parts.serve;
   const capabilities = parts.capabilities();
-  const client = { link: parts.link, clock, capabilities, watch };
+  const client = { link: parts.link, clock, capabilities, watch, relate: parts.relate };
   let message = question.message;
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const inquiry = toInquiry({ ...question, message }, taskId, capabilities, allowModelAnswers);

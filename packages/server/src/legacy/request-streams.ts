@@ -14,7 +14,7 @@ export interface RequestStreams {
   /** Ends the session's own stream: its client has come back for another. */
   loseOwn(): void;
   isIdle(): boolean;
-  /** Ends the streams of those that wait for news: the session's own, and of `tasks/result`. */
+  /** Ends the streams of those that wait for news: the session's own, and of whoever waits for the end of a task. */
   endWaiting(): void;
 }
 
@@ -27,7 +27,8 @@ export interface AnsweredPost {
 }
 
 interface OpenStream {
-  readonly method: string;
+  /** Its answer may be far off. */
+  readonly isWait: boolean;
   readonly closed: AbortController;
   tap: StreamTap | undefined;
   isAnswered: boolean;
@@ -44,10 +45,17 @@ const plain = new Set([
   "tasks/get",
   "tasks/list",
   "tasks/cancel",
+  "tasks/delete",
 ]);
 
-/** `endStream`: ends the stream of a request when its answers so far have been read. */
-export const createRequestStreams = (endStream: (requestId: RequestId) => void): RequestStreams => {
+export interface StreamRules {
+  /** Ends the stream of a request when its answers so far have been read. */
+  endStream(requestId: RequestId): void;
+  /** Whether a request is answered by the end of a task. */
+  waitsForNews(message: Pick<WireMessage, "method" | "params">): boolean;
+}
+
+export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): RequestStreams => {
   const open = new Map<RequestId, OpenStream>();
   let ownTap: StreamTap | undefined;
 
@@ -65,9 +73,11 @@ export const createRequestStreams = (endStream: (requestId: RequestId) => void):
   };
   const begin = (messages: readonly WireMessage[]): readonly RequestId[] => {
     const ids: RequestId[] = [];
-    for (const { id, method } of messages) {
+    for (const message of messages) {
+      const { id, method } = message;
       if (id === undefined || method === undefined || open.has(id)) continue;
-      open.set(id, { method, closed: new AbortController(), tap: undefined, isAnswered: false });
+      const isWait = waitsForNews(message);
+      open.set(id, { isWait, closed: new AbortController(), tap: undefined, isAnswered: false });
       ids.push(id);
     }
     return ids;
@@ -117,8 +127,8 @@ export const createRequestStreams = (endStream: (requestId: RequestId) => void):
     isIdle: () => open.size === 0,
     endWaiting: () => {
       ownTap?.end();
-      for (const [id, { method }] of [...open]) {
-        if (waitsForNews({ method })) end(id);
+      for (const [id, { isWait }] of [...open]) {
+        if (isWait) end(id);
       }
     },
   };
@@ -127,10 +137,8 @@ export const createRequestStreams = (endStream: (requestId: RequestId) => void):
 interface WireMessage {
   readonly id?: RequestId;
   readonly method?: string;
-  readonly params?: { readonly requestId?: RequestId };
+  readonly params?: Readonly<Record<string, unknown>>;
 }
-
-const waitsForNews = ({ method }: WireMessage): boolean => method === "tasks/result";
 
 /** https://modelcontextprotocol.io/specification/2025-11-25/basic#requests: an ID must not have been used before. */
 const findInUse = (messages: readonly WireMessage[], open: ReadonlyMap<RequestId, unknown>): RequestId | undefined => {
@@ -148,7 +156,7 @@ const toMessages = (body: unknown): readonly WireMessage[] =>
   [body].flat().filter((message): message is WireMessage => typeof message === "object" && message !== null);
 
 const cancelledId = ({ method, params }: WireMessage): readonly RequestId[] =>
-  method === "notifications/cancelled" && params?.requestId !== undefined ? [params.requestId] : [];
+  method === "notifications/cancelled" && params?.requestId !== undefined ? [params.requestId as RequestId] : [];
 
 const isStream = (response: Response): boolean =>
   response.headers.get("content-type")?.startsWith("text/event-stream") === true;

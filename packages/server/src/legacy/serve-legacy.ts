@@ -1,6 +1,9 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import { parseTaskParams, protocolVersion, taskSupportFault } from "@taskbridge/protocol/rev-2025-11-25";
 import { readProgressToken } from "@taskbridge/protocol/untasked";
+import { callAsDraftTask } from "../draft/call-as-draft-task.ts";
+import { deleteDraftTask, getDraftTask, getDraftTaskResult, listDraftTasks } from "../draft/draft-task-requests.ts";
+import { becomesDraftTask, noteDraft, usesDraft } from "../draft/uses-draft.ts";
 import { isRequestTimeout } from "../mcp/call-lifetime.ts";
 import { callPipeline } from "../mcp/call-pipeline.ts";
 import type { CallRequest } from "../mcp/call-request.ts";
@@ -21,15 +24,22 @@ export const servesTasks = ({ wires }: ServeContext, session: Pick<LegacySession
 
 /** Answers one request of a client of a 2025 revision. Rejects with a `ProtocolError`. */
 export const serveLegacy = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  noteDraft(context, request);
   const answer = dispatch(context, request);
   // A stop waits for calls to be answered; who waits for the end of a task is told to come back.
-  if (request.method !== "tasks/result") return trackCall(context, answer);
+  if (!waitsForNews(context, request)) return trackCall(context, answer);
   try {
     return await answer;
   } catch (error) {
     throw toProtocolError(error, context.log);
   }
 };
+
+/** Whether a request is answered by the end of a task, however far off. */
+export const waitsForNews = (
+  context: Pick<ServeContext, "wires" | "catalog">,
+  request: { readonly method?: string; readonly params?: Readonly<Record<string, unknown>> },
+): boolean => request.method === "tasks/result" || becomesDraftTask(context, request);
 
 const dispatch = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
   switch (request.method) {
@@ -50,19 +60,33 @@ const dispatch = async (context: ServeContext, request: LegacyRequest): Promise<
   }
 };
 
-const taskMethods: Readonly<Record<string, (context: ServeContext, request: LegacyRequest) => Promise<Result>>> = {
+type TaskMethods = Readonly<Record<string, (context: ServeContext, request: LegacyRequest) => Promise<Result>>>;
+
+const taskMethods: TaskMethods = {
   "tasks/get": getTask,
   "tasks/result": getTaskResult,
   "tasks/list": listTasks,
   "tasks/cancel": cancelTask,
 };
 
+const draftTaskMethods: TaskMethods = {
+  "tasks/get": getDraftTask,
+  "tasks/result": getDraftTaskResult,
+  "tasks/list": listDraftTasks,
+  "tasks/delete": deleteDraftTask,
+};
+
+/** The methods of tasks of the generation that a session speaks; undefined: of none. */
+export const taskMethodsOf = (context: ServeContext, session: LegacySession): TaskMethods | undefined => {
+  if (usesDraft(context, session)) return draftTaskMethods;
+  return servesTasks(context, session) ? taskMethods : undefined;
+};
+
 const taskMethod = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
-  const { method } = request;
-  const serve = Object.hasOwn(taskMethods, method) ? taskMethods[method] : undefined;
-  if (serve === undefined || !servesTasks(context, request.session)) {
-    throw new ProtocolError(-32_601, "Method not found");
-  }
+  const { method, session } = request;
+  const methods = taskMethodsOf(context, session) ?? {};
+  const serve = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (serve === undefined) throw new ProtocolError(-32_601, "Method not found");
   return serve(context, request);
 };
 
@@ -75,8 +99,11 @@ const callTool = async (context: ServeContext, request: LegacyRequest): Promise<
   const { params, session } = request;
   const { name } = params;
   if (typeof name !== "string") throw new ProtocolError(-32_602, "name: text is needed", { path: "name" });
-  const task = servesTasks(context, session) ? parseTaskParams(params) : undefined;
   const found = context.catalog.find(name);
+  if (found?.kind === "pipeline" && becomesDraftTask(context, request)) {
+    return callAsDraftTask(context, found.tool, request, toCallRequest(context, request));
+  }
+  const task = servesTasks(context, session) ? parseTaskParams(params) : undefined;
   if (found === undefined) throw unknownTool(name);
   const support = found.kind === "plain" ? "forbidden" : found.tool.task.support;
   const fault = servesTasks(context, session) ? taskSupportFault(name, support, task !== undefined) : undefined;

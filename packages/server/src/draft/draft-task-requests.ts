@@ -1,0 +1,58 @@
+import { ProtocolError, type Result } from "@modelcontextprotocol/server";
+import type { TaskView } from "@taskbridge/core";
+import { parseTaskId } from "@taskbridge/protocol";
+import { parseCursor, relatedTask, type Task, toTask, toTaskResult } from "@taskbridge/protocol/sep-1686";
+import { toAccess } from "../caller.ts";
+import type { LegacyRequest } from "../legacy/legacy-request.ts";
+import { toInquiry } from "../legacy/to-inquiry.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import { inDraftWords, toFault } from "./to-draft-fault.ts";
+
+/** The most tasks that one page of `tasks/list` holds. */
+const pageSize = 50;
+
+/** Answers `tasks/get`: one read. What the task asks goes out now where no call waits on a stream of its own. */
+export const getDraftTask = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const view = await readTask(context, request);
+  request.session.watch.hear(view, request.owner);
+  return { ...show(context, request, view), _meta: { ...relatedTask(view.record.taskId) } };
+};
+
+/** Answers `tasks/result`, which does not wait: https://modelcontextprotocol.io/seps/1686-tasks#4-6-result-retrieval */
+export const getDraftTaskResult = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const view = await readTask(context, request);
+  const expectation = context.catalog.expectation(view.record.tool);
+  const outcome = toTaskResult(view, show(context, request, view), { expectation });
+  if ("error" in outcome) throw toFault(outcome.error);
+  return { ...outcome.result, _meta: { ...outcome.result._meta } };
+};
+
+/** Answers `tasks/list`, newest first. */
+export const listDraftTasks = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  if (request.owner === null) throw new ProtocolError(-32_601, "Method not found: this server knows no owners");
+  const cursor = parseCursor(request.params);
+  const page = await context.engine.listTasks(toAccess(request.owner), {}, cursor, pageSize);
+  return {
+    tasks: page.tasks.map((view) => ({ ...show(context, request, view) })),
+    ...(page.cursor === undefined ? {} : { nextCursor: page.cursor }),
+  };
+};
+
+/** Answers `tasks/delete`. One that still runs is stopped, and gone for everybody from now on. */
+export const deleteDraftTask = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
+  const taskId = parseTaskId(request.params);
+  await inDraftWords(context.engine.deleteTask(taskId, toAccess(request.owner)));
+  return { _meta: { ...relatedTask(taskId) } };
+};
+
+const readTask = (context: ServeContext, { params, owner }: LegacyRequest): Promise<TaskView> =>
+  inDraftWords(context.engine.readTask(parseTaskId(params), toAccess(owner)));
+
+const show = ({ allowModelAnswers }: ServeContext, { session }: LegacyRequest, view: TaskView): Task => {
+  const { taskId } = view.record;
+  return toTask(view, {
+    canAsk: (question) =>
+      !session.hasGivenUp(taskId, question.key) &&
+      typeof toInquiry(question, taskId, session.capabilities(), allowModelAnswers) !== "string",
+  });
+};
