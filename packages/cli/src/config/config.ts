@@ -57,7 +57,15 @@ export interface ToolEntry {
 }
 
 export type LimitSettings = Partial<
-  Pick<Limits, "maxConcurrentTasksPerOwner" | "maxRetentionMs" | "maxInlineResultBytes" | "maxReasks" | "lostAfterMs"> &
+  Pick<
+    Limits,
+    | "maxConcurrentTasksPerOwner"
+    | "maxRetentionMs"
+    | "tombstoneMs"
+    | "maxInlineResultBytes"
+    | "maxReasks"
+    | "lostAfterMs"
+  > &
     Pick<WireLimits, "maxBodyBytes" | "maxSessions" | "maxSessionsPerOwner" | "sessionIdleMs">
 >;
 
