@@ -16,5 +16,5 @@ export {
 } from "./result-uri.ts";
 export { toStatusMessage } from "./status-message.ts";
 export { limitExceededCode, type RpcError, toRpcError } from "./to-rpc-error.ts";
-export { type OutputExpectation, toToolResult } from "./to-tool-result.ts";
+export { type OutputExpectation, type ReadOn, toToolResult } from "./to-tool-result.ts";
 export { type ResourceLinkBlock, type TextBlock, type ToolResult, textBlock, toErrorResult } from "./tool-result.ts";

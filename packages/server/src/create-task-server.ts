@@ -19,6 +19,8 @@ import { silentLog } from "./server-log.ts";
 import { stopListener, stopServer } from "./stop-server.ts";
 import { rememberInternals } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
+import { chooseCompanions, narrowCompanions, parseCompanions } from "./untasked/companions-policy.ts";
+import { createLookMemory } from "./untasked/look-memory.ts";
 
 const defaultWaitMs = 30_000;
 /** Hosts give a call up after 60 s, and the answer still has to travel. */
@@ -31,19 +33,29 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const limits = splitLimits(options.limits);
   const waitMs = parseWaitMs(options.waitMs);
   const log = options.log ?? silentLog;
+  const clock = options.clock ?? systemClock;
+  const allowModelAnswers = options.allowModelAnswers ?? false;
+  const wanted = parseCompanions(options.companions);
   const engine = createEngine(options, limits.engine);
+  const companions = narrowCompanions(wanted, engine.tools.values());
   const stopping = createStop();
   const serve: ServeContext = {
     engine,
-    catalog: createToolCatalog(engine.tools.values(), options.plainTools ?? []),
+    catalog: createToolCatalog(
+      engine.tools.values(),
+      options.plainTools ?? [],
+      chooseCompanions(companions, allowModelAnswers),
+    ),
     identity: { name: options.name, version: options.version ?? "0.0.0" },
     instructions: options.instructions,
     wires,
     legacyErrorStatus: parseErrorStatus(options.legacyErrorStatus),
-    allowModelAnswers: options.allowModelAnswers ?? false,
+    allowModelAnswers,
+    companions,
+    looks: createLookMemory(clock, waitMs),
     owners: options.owners,
     waitMs,
-    clock: options.clock ?? systemClock,
+    clock,
     log,
     stateCodec: createStateCodec(options.requestStateKey),
     stopping: stopping.signal,

@@ -15,3 +15,4 @@ export type {
   TaskServer,
   TaskServerOptions,
 } from "./task-server-options.ts";
+export type { CompanionsPolicy } from "./untasked/companions-policy.ts";

@@ -8,6 +8,7 @@ import type { PlainTool } from "./mcp/plain-tool.ts";
 import type { WireName } from "./parse-wires.ts";
 import type { WireLimits } from "./server-limits.ts";
 import type { ServerLog } from "./server-log.ts";
+import type { CompanionsPolicy } from "./untasked/companions-policy.ts";
 
 export interface TaskServerOptions {
   /** What clients see as the server's name. */
@@ -34,7 +35,12 @@ export interface TaskServerOptions {
    * then show `statusMessage` and never fetch the result, which `completed` lets them do.
    */
   readonly legacyErrorStatus?: "failed" | "completed";
-  /** True: a question may also be put to a client's model, where no person can be asked. Default: false. */
+  /**
+   * Who has the tools by which a host without tasks gets at one, `task_status`, `task_result` and `task_cancel`. `auto`:
+   * callers that do not get tasks. Default: `auto`.
+   */
+  readonly companions?: CompanionsPolicy;
+  /** True: a question may also be answered by a client's model, where no person can be asked, and by `task_answer`. Default: false. */
   readonly allowModelAnswers?: boolean;
   /** Verifies HTTP callers. Default: nobody is verified, which only a loopback address allows. */
   readonly auth?: Authenticator;

@@ -34,7 +34,12 @@ describe("a host that knows no tasks", () => {
       structuredContent: { taskId: expect.any(String), taskStatus: "working", lookAgainAfterMs: expect.any(Number) },
     });
     const { taskId } = result.structuredContent as { taskId: string };
-    expect(JSON.stringify(result.content)).toContain(`taskbridge tasks show ${taskId}`);
+    expect(result.content).toEqual([
+      {
+        type: "text",
+        text: `Task ${taskId} of job is still running. It goes on by itself. To wait for its result, call task_status with taskId ${taskId} and waitSeconds 1.`,
+      },
+    ]);
     expect(backend.of().cancels).toEqual([]);
     expect((await server.engine.readTask(taskId, { owner: localOwner })).record.state).toBe("running");
   });
@@ -44,9 +49,9 @@ describe("a host that knows no tasks", () => {
       waitMs: 20_000,
       fake: { onStart: (run) => run.ask({ message: "Delete 14 files?" }) },
     });
-    const { result } = await rpc("tools/call", { name: "job" }, { ...untasked, capabilities: { elicitation: {} } });
+    const { result } = await rpc("tools/call", { name: "job" }, untasked);
     expect(result).toMatchObject({ isError: false, structuredContent: { taskStatus: "input_required" } });
-    expect(JSON.stringify(result.content)).toMatch(/Delete 14 files\?.*taskbridge tasks answer /);
+    expect(JSON.stringify(result.content)).toMatch(/Delete 14 files\?.*taskbridge tasks answer .*task_status/);
   });
 
   test("gets failures and cancellations as errors of the tool", async () => {

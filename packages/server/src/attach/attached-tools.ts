@@ -1,8 +1,10 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import { serveLegacy, servesTasks } from "../legacy/serve-legacy.ts";
-import type { ServeContext } from "../mcp/serve-context.ts";
+import { toCaller } from "../mcp/modern-request.ts";
+import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { callModernTool } from "../mcp/serve-modern.ts";
 import { unknownTool } from "../mcp/unknown-tool.ts";
+import { findTool, listTools } from "../mcp/visible-tools.ts";
 import type { AttachedRequest } from "./attached-request.ts";
 import { type Attachment, readAttached, requireRunning, toLegacyRequest } from "./attachment.ts";
 import { requireAskable } from "./require-askable.ts";
@@ -22,9 +24,9 @@ export const wrapTools = (attachment: Attachment): ReadonlyMap<string, SdkHandle
     const attached = readAttached(attachment, extra);
     const withSupport =
       attached.era === "legacy" && servesTasks(serve, toLegacyRequest(attachment, request, attached).session);
-    const ours = withSupport ? serve.catalog.listedWithSupport : serve.catalog.listed;
+    const ours = listTools(serve, toViewer(attached), { support: withSupport });
     const theirs = (listed.tools as readonly { readonly name: string }[]).filter(({ name }) => {
-      if (serve.catalog.find(name) === undefined) return true;
+      if (findTool(serve, toViewer(attached), name) === undefined) return true;
       warnOfClash(serve, server, name);
       return false;
     });
@@ -33,7 +35,7 @@ export const wrapTools = (attachment: Attachment): ReadonlyMap<string, SdkHandle
   const call: SdkHandler = async (request, extra) => {
     const attached = readAttached(attachment, extra);
     const name = request.params?.name;
-    const found = typeof name === "string" ? serve.catalog.find(name) : undefined;
+    const found = typeof name === "string" ? findTool(serve, toViewer(attached), name) : undefined;
     if (found !== undefined) return callOurs(attachment, request, attached);
     if (hostCall === undefined) throw unknownTool(name);
     return hostCall(await withoutForeignTask(attachment, listHost, request, attached, extra), extra);
@@ -47,6 +49,12 @@ export const wrapTools = (attachment: Attachment): ReadonlyMap<string, SdkHandle
     ["tools/call", call],
   ]);
 };
+
+/** Who asks, as far as it decides what is seen. */
+const toViewer = (attached: AttachedRequest): Caller =>
+  attached.context === undefined
+    ? { ...attached, capabilities: { tasks: false, form: false, url: false } }
+    : toCaller(attached, attached.context);
 
 const callOurs = async (attachment: Attachment, request: SdkRequest, attached: AttachedRequest): Promise<Result> => {
   const { serve, session } = attachment;

@@ -12,6 +12,9 @@ import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { toProtocolError } from "../mcp/to-protocol-error.ts";
 import { trackCall } from "../mcp/track-call.ts";
 import { unknownTool } from "../mcp/unknown-tool.ts";
+import { findTool, listTools } from "../mcp/visible-tools.ts";
+import { askBeside } from "../untasked/ask-beside.ts";
+import { callCompanion } from "../untasked/call-companion.ts";
 import { askBefore } from "./ask-before.ts";
 import { callPlain } from "./call-plain.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
@@ -44,9 +47,7 @@ export const waitsForNews = (
 const dispatch = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
   switch (request.method) {
     case "tools/list":
-      return {
-        tools: servesTasks(context, request.session) ? context.catalog.listedWithSupport : context.catalog.listed,
-      };
+      return { tools: [...listTools(context, toCaller(request), { support: servesTasks(context, request.session) })] };
     case "tools/call":
       return callTool(context, request);
     case "resources/list":
@@ -99,18 +100,19 @@ const callTool = async (context: ServeContext, request: LegacyRequest): Promise<
   const { params, session } = request;
   const { name } = params;
   if (typeof name !== "string") throw new ProtocolError(-32_602, "name: text is needed", { path: "name" });
-  const found = context.catalog.find(name);
+  const caller = toCaller(request);
+  const found = findTool(context, caller, name);
   if (found?.kind === "pipeline" && becomesDraftTask(context, request)) {
     return callAsDraftTask(context, found.tool, request, toCallRequest(context, request));
   }
   const task = servesTasks(context, session) ? parseTaskParams(params) : undefined;
   if (found === undefined) throw unknownTool(name);
-  const support = found.kind === "plain" ? "forbidden" : found.tool.task.support;
+  const support = found.kind === "pipeline" ? found.tool.task.support : "forbidden";
   const fault = servesTasks(context, session) ? taskSupportFault(name, support, task !== undefined) : undefined;
   if (fault !== undefined) throw new ProtocolError(fault.code, fault.message);
   if (found.kind === "plain") return callPlain(request, found);
-  const caller = toCaller(request);
   const call = toCallRequest(context, request);
+  if (found.kind === "companion") return callCompanion(context, caller, found, params.arguments, call);
   return task === undefined
     ? callPipeline(context, caller, found.tool, params.arguments, call)
     : callAsTask(context, caller, found.tool, { request, call, task });
@@ -130,5 +132,6 @@ const toCallRequest = (context: ServeContext, request: LegacyRequest): CallReque
     progressToken: readProgressToken(params._meta),
     notify: (method, told) => session.link.notify(method, told, id),
     prepare: (tool, args) => askBefore(context, request, tool, args),
+    questions: { beside: askBeside(context, request) },
   };
 };

@@ -1,10 +1,13 @@
 import type { Result } from "@modelcontextprotocol/server";
-import { isBridgeError, type ResolvedTool, type TaskRecord, type TaskView } from "@taskbridge/core";
+import { isBridgeError, type ResolvedTool, type TaskView } from "@taskbridge/core";
 import { toErrorResult, toToolResult } from "@taskbridge/protocol";
 import { isToolError, toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
-import { progressMethod, toHandle, toProgress } from "@taskbridge/protocol/untasked";
 import { toAccess } from "../caller.ts";
-import { type CallLifetime, followCall } from "./call-lifetime.ts";
+import { answerUnended } from "../untasked/answer-unended.ts";
+import type { Resumed } from "../untasked/call-questions.ts";
+import { hasCompanions } from "../untasked/companions-policy.ts";
+import { toReporter, type WaitingCall, waitForTask } from "../untasked/wait-for-task.ts";
+import { followCall } from "./call-lifetime.ts";
 import type { CallRequest } from "./call-request.ts";
 import { createTask, stopIfGone } from "./create-task.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
@@ -14,12 +17,8 @@ import { hasEnded, waitForAnswer } from "./wait-for-answer.ts";
 /** How a call is answered: with a task; with a result, or a handle once the caller has waited long enough; or only with a result. */
 type AnswerMode = "task" | "wait" | "result";
 
-interface PipelineCall {
-  readonly context: ServeContext;
-  readonly caller: Caller;
+interface PipelineCall extends WaitingCall {
   readonly tool: ResolvedTool;
-  readonly request: CallRequest;
-  readonly lifetime: CallLifetime;
   readonly mode: AnswerMode;
 }
 
@@ -35,10 +34,12 @@ export const callPipeline = async (
   const lifetime = followCall(request, context.stopping);
   const call: PipelineCall = { context, caller, tool, request, lifetime, mode };
   try {
+    const resumed = await request.questions.asAnswer?.resume();
+    if (resumed !== undefined) return "answer" in resumed ? resumed.answer : await answer(call, resumed);
     const prepared = await request.prepare(tool, args);
     if ("answer" in prepared) return prepared.answer;
     const view = await createTask(call, { input: prepared.input });
-    return await answer(call, view);
+    return await answer(call, { view, settled: new Set() });
   } catch (error) {
     // Input that a model can correct is the answer of the tool, not a fault of the protocol.
     if (isBridgeError(error) && isToolError(error)) return { ...toErrorResult(error.message) };
@@ -56,22 +57,29 @@ const chooseMode = ({ wires }: ServeContext, { era, capabilities }: Caller, tool
   return tool.task.support === "forbidden" ? "result" : "wait";
 };
 
-const answer = async (call: PipelineCall, view: TaskView): Promise<Result> => {
-  const { context, caller, lifetime, mode, tool } = call;
+const answer = async (call: PipelineCall, { view, settled }: Resumed): Promise<Result> => {
+  const { mode, tool } = call;
   if (mode === "task") {
     await stopIfGone(call, view);
-    return answersAtOnce(tool, view) ? toResult(context, view) : { ...toCreateResult(view) };
+    return answersAtOnce(tool, view) ? toResult(call, view) : { ...toCreateResult(view) };
   }
-  const report = toReporter(call);
-  const latest = await waitForAnswer(context, caller, {
+  const latest =
+    mode === "wait"
+      ? await waitForTask(call, { view, waitMs: call.context.waitMs, known: settled })
+      : await waitForEnd(call, view);
+  if (hasEnded(latest)) return toResult(call, latest);
+  await stopIfGone(call, latest);
+  return mode === "wait" ? answerUnended(call, latest) : stopUnanswerable(call, latest);
+};
+
+const waitForEnd = ({ context, caller, lifetime, request }: PipelineCall, view: TaskView): Promise<TaskView> => {
+  const report = toReporter({ context, request });
+  return waitForAnswer(context, caller, {
     view,
-    waitMs: mode === "wait" ? context.waitMs : Number.POSITIVE_INFINITY,
+    waitMs: Number.POSITIVE_INFINITY,
     over: lifetime.over,
     ...(report === undefined ? {} : { report }),
   });
-  if (hasEnded(latest)) return toResult(context, latest);
-  await stopIfGone(call, latest);
-  return mode === "wait" ? { ...toHandle(latest) } : stopUnanswerable(call, latest);
 };
 
 /** A job that is done already needs no task, unless the tool says that its callers always get one. */
@@ -79,9 +87,10 @@ const answersAtOnce = (tool: ResolvedTool, { record }: TaskView): boolean =>
   tool.task.support === "optional" &&
   (record.state === "succeeded" || (record.state === "failed" && record.failure?.kind === "job"));
 
-const toResult = ({ catalog }: ServeContext, view: TaskView): Result => ({
-  ...toToolResult(view, catalog.expectation(view.record.tool)),
-});
+const toResult = ({ context, caller, mode }: PipelineCall, view: TaskView): Result => {
+  const readOn = mode !== "task" && hasCompanions(context, caller) ? "task_result" : "resources/read";
+  return { ...toToolResult(view, context.catalog.expectation(view.record.tool), readOn) };
+};
 
 /** A tool that gives no tasks has nothing to hand out: it stops a job that nobody could answer. */
 const stopUnanswerable = async ({ context, caller, tool }: PipelineCall, view: TaskView): Promise<Result> => {
@@ -93,17 +102,4 @@ const stopUnanswerable = async ({ context, caller, tool }: PipelineCall, view: T
   const reason = `${tool.name} asks a question, but takes no answers because it is never a task`;
   await context.engine.cancelTask(view.record.taskId, toAccess(caller.owner), { reason, latch: false });
   return { ...toErrorResult(`${reason}. It was stopped.`) };
-};
-
-const toReporter = ({ context, request }: PipelineCall): ((record: TaskRecord) => void) | undefined => {
-  const token = request.progressToken;
-  if (token === undefined) return undefined;
-  let last = 0;
-  return (record) => {
-    const params = toProgress(record, token, last);
-    last = params.progress;
-    request.notify(progressMethod, { ...params }).catch((error: unknown) => {
-      context.log.debug({ err: error }, "progress could not be sent");
-    });
-  };
 };

@@ -1,4 +1,5 @@
 import type { ResolvedTool } from "@taskbridge/core";
+import type { CallQuestions } from "../untasked/call-questions.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** One call of a pipeline, whichever SDK took it in. */
@@ -12,4 +13,6 @@ export interface CallRequest {
   notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>;
   /** Asks the tool's own questions before anything starts. */
   prepare(tool: ResolvedTool, args: unknown): Promise<Prepared>;
+  /** How the questions of a task reach the caller's user while the call waits for it. */
+  readonly questions: CallQuestions;
 }

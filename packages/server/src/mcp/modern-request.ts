@@ -1,6 +1,8 @@
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
 import { readCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
 import { readProgressToken } from "@taskbridge/protocol/untasked";
+import { askAsAnswer } from "../untasked/ask-as-answer.ts";
+import type { RepeatedCall } from "../untasked/call-questions.ts";
 import { isModernCallTakenBack } from "./call-lifetime.ts";
 import type { CallRequest } from "./call-request.ts";
 import { prepareCall } from "./prepare-call.ts";
@@ -12,10 +14,16 @@ export const toCaller = (connection: Connection, { mcpReq }: ServerContext): Cal
   return { ...connection, capabilities: readCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]) };
 };
 
-export const toCallRequest = (context: ServeContext, caller: Caller, request: ServerContext): CallRequest => ({
+export const toCallRequest = (
+  context: ServeContext,
+  caller: Caller,
+  request: ServerContext,
+  call: RepeatedCall,
+): CallRequest => ({
   signal: request.mcpReq.signal,
   isTakenBack: (reason) => isModernCallTakenBack(reason, caller),
   progressToken: readProgressToken(request.mcpReq._meta),
   notify: (method, params) => request.mcpReq.notify({ method, params: { ...params } }),
   prepare: (tool, args) => prepareCall(context, tool, args, request),
+  questions: { asAnswer: askAsAnswer(context, caller, request, call) },
 });

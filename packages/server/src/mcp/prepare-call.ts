@@ -1,15 +1,8 @@
-import { createHash } from "node:crypto";
-import { ProtocolError, type Result, type ServerContext } from "@modelcontextprotocol/server";
-import type {
-  GivenAnswer,
-  JsonObject,
-  JsonValue,
-  PrepareOutcome,
-  PrepareQuestion,
-  ResolvedTool,
-} from "@taskbridge/core";
+import type { Result, ServerContext } from "@modelcontextprotocol/server";
+import type { GivenAnswer, PrepareOutcome, PrepareQuestion, ResolvedTool } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
 import { fromInputResponses, toInputRequests } from "@taskbridge/protocol/ext-2026-07-28";
+import { digestOf, readCallState, refuseState } from "./call-state.ts";
 import { mostRounds, tooManyRounds } from "./most-rounds.ts";
 import type { Prepared } from "./prepared.ts";
 import { requireFitting } from "./require-fitting.ts";
@@ -58,23 +51,14 @@ export const prepareCall = async (
 const toResult = (message: string): Result => ({ ...toErrorResult(message) });
 
 const readState = async (
-  { stateCodec }: ServeContext,
+  context: ServeContext,
   request: ServerContext,
   tool: string,
   args: string,
 ): Promise<PrepareState | undefined> => {
-  const sent = request.mcpReq.requestState<PrepareState | string>();
-  // In somebody else's server nobody has verified it before.
-  const state =
-    typeof sent === "string"
-      ? await stateCodec.verify(sent, request).then((payload) => payload as PrepareState, refuseState)
-      : sent;
-  if (state === undefined || (state.tool === tool && state.args === args)) return state;
+  const state = (await readCallState(context, request)) as PrepareState | undefined;
+  if (state === undefined || (state.tool === tool && state.args === args && "answers" in state)) return state;
   return refuseState();
-};
-
-const refuseState = (): never => {
-  throw new ProtocolError(-32_602, "Invalid or expired requestState", { reason: "invalid_request_state" });
 };
 
 const ask = async (
@@ -105,21 +89,4 @@ const readAnswers = (
   } catch (error) {
     throw toProtocolError(error, context.log);
   }
-};
-
-const digestOf = (args: unknown): string =>
-  createHash("sha256")
-    .update(JSON.stringify(inOrder((args ?? {}) as JsonValue)))
-    .digest("base64url");
-
-/** The same arguments, whatever order a client sends their members in. */
-const inOrder = (value: JsonValue | undefined): JsonValue | undefined => {
-  if (Array.isArray(value)) return value.map((item: JsonValue) => inOrder(item) as JsonValue);
-  if (typeof value !== "object" || value === null) return value;
-  const object = value as JsonObject;
-  return Object.fromEntries(
-    Object.keys(object)
-      .sort()
-      .map((name) => [name, inOrder(object[name])]),
-  );
 };

@@ -5,6 +5,8 @@ import type { Owner, OwnerPolicy } from "../caller.ts";
 import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireName } from "../parse-wires.ts";
 import type { ServerLog } from "../server-log.ts";
+import type { CompanionsPolicy } from "../untasked/companions-policy.ts";
+import type { LookMemory } from "../untasked/look-memory.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
 /** What a server's requests share. Made once; nothing in it belongs to a request. */
@@ -18,6 +20,10 @@ export interface ServeContext {
   readonly legacyErrorStatus: "failed" | "completed";
   /** Questions may also go to a client's model. */
   readonly allowModelAnswers: boolean;
+  /** Who has the companion tools; `never` also where no pipeline is ever a task. */
+  readonly companions: CompanionsPolicy;
+  /** How often and when callers without tasks have looked at theirs. */
+  readonly looks: LookMemory;
   /** Whose tasks those of unverified callers are, where that is configured. */
   readonly owners: OwnerPolicy | undefined;
   /** How long a caller that knows no tasks waits for its result (milliseconds). */

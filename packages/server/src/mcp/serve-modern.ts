@@ -1,4 +1,5 @@
 import type { Result, ServerContext } from "@modelcontextprotocol/server";
+import { callCompanion } from "../untasked/call-companion.ts";
 import { callPipeline } from "./call-pipeline.ts";
 import { callPlainTool, toPlainContext } from "./call-plain-tool.ts";
 import { toCaller, toCallRequest } from "./modern-request.ts";
@@ -17,10 +18,14 @@ export const callModernTool = (
   request: ServerContext,
 ): Promise<Result> => {
   const caller = toCaller(connection, request);
+  if (found.kind === "plain") {
+    return trackCall(context, callPlainTool(found, args, toPlainContext(context, caller, request)));
+  }
+  const call = toCallRequest(context, caller, request, { tool: found.tool.name, args });
   const answer =
-    found.kind === "plain"
-      ? callPlainTool(found, args, toPlainContext(context, caller, request))
-      : callPipeline(context, caller, found.tool, args, toCallRequest(context, caller, request));
+    found.kind === "companion"
+      ? callCompanion(context, caller, found, args, call)
+      : callPipeline(context, caller, found.tool, args, call);
   return trackCall(context, answer);
 };
 

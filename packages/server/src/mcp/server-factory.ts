@@ -3,11 +3,13 @@ import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
 import * as z from "zod";
 import { type OwnerPolicy, readOwner } from "../caller.ts";
 import { keepTaskResultsFlat } from "./keep-task-results-flat.ts";
+import { toCaller } from "./modern-request.ts";
 import { listResources, listResourceTemplates, readResult } from "./result-resource.ts";
 import type { Connection, ServeContext } from "./serve-context.ts";
 import { callModernTool, modernTaskMethods, serveModernTask } from "./serve-modern.ts";
 import { trackCall } from "./track-call.ts";
 import { unknownTool } from "./unknown-tool.ts";
+import { findTool, listTools } from "./visible-tools.ts";
 
 /** Checked in the handler, so that the capability is asked for before the parameters. */
 const anyParams = z.looseObject({});
@@ -52,10 +54,11 @@ export const createServerFactory =
   };
 
 const serveTools = (context: ServeContext, connection: Connection, { server }: McpServer): void => {
-  const listed = { tools: [...context.catalog.listed] };
-  server.setRequestHandler("tools/list", () => listed);
+  server.setRequestHandler("tools/list", (_list, request) => ({
+    tools: [...listTools(context, toCaller(connection, request))],
+  }));
   server.setRequestHandler("tools/call", async ({ params }, request) => {
-    const found = context.catalog.find(params.name);
+    const found = findTool(context, toCaller(connection, request), params.name);
     if (found === undefined) throw unknownTool(params.name);
     return callModernTool(context, connection, found, params.arguments, request) as never;
   });

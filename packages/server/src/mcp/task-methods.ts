@@ -49,7 +49,8 @@ const readResponses = ({ mcpReq }: ServerContext): Readonly<Record<string, unkno
   return { ...mcpReq.inputResponses, ...Object.fromEntries(dropped.map((key) => [key, undefined])) };
 };
 
-const nameTheField = (error: unknown): never => {
+/** What does not fit is named as the client has sent it. */
+export const nameTheField = (error: unknown): never => {
   if (!isBridgeError(error) || error.code !== "invalid_input") throw error;
   const path = `inputResponses.${String(error.data?.path)}`;
   throw new BridgeError("invalid_input", `inputResponses.${error.message}`, { data: { path }, cause: error });

@@ -1,27 +1,42 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { BridgeError, type JsonObject, type ResolvedTool } from "@taskbridge/core";
 import { isPublishable, type OutputExpectation, toPublishedSchema } from "@taskbridge/protocol";
+import type { CompanionName, CompanionTool } from "@taskbridge/protocol/untasked";
 import { compileCheck, type JsonSchemaCheck } from "../json-schema-check.ts";
 import type { PlainTool } from "./plain-tool.ts";
 
 export type CatalogTool =
   | { readonly kind: "pipeline"; readonly tool: ResolvedTool }
-  | { readonly kind: "plain"; readonly tool: PlainTool; readonly checkInput: JsonSchemaCheck };
+  | { readonly kind: "plain"; readonly tool: PlainTool; readonly checkInput: JsonSchemaCheck }
+  | {
+      readonly kind: "companion";
+      readonly tool: CompanionTool & { readonly name: CompanionName };
+      readonly checkInput: JsonSchemaCheck;
+    };
 
 /** The tools of a server, with everything about them worked out once. */
 export interface ToolCatalog {
-  /** As `tools/list` answers: always the same, in the configured order. */
-  readonly listed: readonly Tool[];
-  /** The same for clients of 2025-11-25: with whether each can be called as a task. */
-  readonly listedWithSupport: readonly Tool[];
+  /** As `tools/list` answers: always the same, in the configured order. The companions come last. */
+  list(how: ListedHow): readonly Tool[];
   find(name: string): CatalogTool | undefined;
   inputSchema(name: string): JsonObject | undefined;
   /** What the output of a pipeline must be like; undefined for one without an output schema, or no longer configured. */
   expectation(tool: string): OutputExpectation | undefined;
 }
 
+export interface ListedHow {
+  /** With the companions. */
+  readonly companions: boolean;
+  /** For clients of 2025-11-25: with whether each can be called as a task. */
+  readonly support: boolean;
+}
+
 /** Throws `misconfigured` with `data.path` for a name that is taken or a schema that cannot be used. */
-export const createToolCatalog = (pipelines: Iterable<ResolvedTool>, plainTools: readonly PlainTool[]): ToolCatalog => {
+export const createToolCatalog = (
+  pipelines: Iterable<ResolvedTool>,
+  plainTools: readonly PlainTool[],
+  companions: readonly CompanionTool[],
+): ToolCatalog => {
   const tools = new Map<string, CatalogTool>();
   const expectations = new Map<string, OutputExpectation>();
   const listed: Tool[] = [];
@@ -42,21 +57,37 @@ export const createToolCatalog = (pipelines: Iterable<ResolvedTool>, plainTools:
     tools.set(tool.name, { kind: "plain", tool, checkInput: compileCheck(tool.inputSchema, `${path}.inputSchema`) });
     listed.push(listPlain(tool));
   }
+  for (const tool of companions) {
+    if (tools.has(tool.name)) throw companionClash(tool.name);
+    tools.set(tool.name, { kind: "companion", tool, checkInput: compileCheck(tool.inputSchema, tool.name) });
+  }
+  const withSupport = (tool: Tool): Tool => {
+    const found = tools.get(tool.name);
+    const taskSupport = found?.kind === "pipeline" ? found.tool.task.support : "forbidden";
+    return { ...tool, execution: { taskSupport } };
+  };
+  const all = [...listed, ...companions.map(toListed)];
+  const lists = { own: listed, all, ownWithSupport: listed.map(withSupport), allWithSupport: all.map(withSupport) };
   return {
-    listed,
-    listedWithSupport: listed.map((tool) => {
-      const found = tools.get(tool.name);
-      const taskSupport = found?.kind === "pipeline" ? found.tool.task.support : "forbidden";
-      return { ...tool, execution: { taskSupport } };
-    }),
+    list: ({ companions: isAll, support }) => {
+      if (support) return isAll ? lists.allWithSupport : lists.ownWithSupport;
+      return isAll ? lists.all : lists.own;
+    },
     find: (name) => tools.get(name),
     inputSchema: (name) => {
       const found = tools.get(name);
-      return found?.kind === "plain" ? found.tool.inputSchema : found?.tool.input;
+      return found?.kind === "pipeline" ? found.tool.input : found?.tool.inputSchema;
     },
     expectation: (tool) => expectations.get(tool),
   };
 };
+
+const companionClash = (name: string): BridgeError =>
+  new BridgeError(
+    "misconfigured",
+    `tools: "${name}" is the name of a tool that this server adds for hosts without tasks: rename yours, or set server.companions to never`,
+    { data: { path: "tools", tool: name } },
+  );
 
 const listPipeline = (tool: ResolvedTool): Tool => {
   const outputSchema = toPublishedSchema(tool.output);

@@ -16,7 +16,13 @@ export interface WaitForAnswer {
   readonly over: AbortSignal;
   /** Tells the caller how it goes. Absent: it did not ask. */
   readonly report?: (record: TaskRecord) => void;
+  /** Whether this state ends the wait before the task ends. Default: it has an open question. */
+  readonly isEnough?: (view: TaskView) => boolean;
+  /** Hears of each state that is waited through. */
+  readonly hear?: (view: TaskView) => void;
 }
+
+const asks = ({ record }: TaskView): boolean => openQuestions(record.questions).length > 0;
 
 export const hasEnded = ({ record }: TaskView): boolean => record.endedAt !== undefined;
 
@@ -24,13 +30,14 @@ export const hasEnded = ({ record }: TaskView): boolean => record.endedAt !== un
 export const waitForAnswer = async (
   { engine, clock }: Pick<ServeContext, "engine" | "clock">,
   { owner }: Pick<Connection, "owner">,
-  { view, waitMs, over, report }: WaitForAnswer,
+  { view, waitMs, over, report, isEnough = asks, hear }: WaitForAnswer,
 ): Promise<TaskView> => {
   const deadline = clock.now() + waitMs;
   let latest = view;
+  hear?.(view);
   let told = view.record.revision;
   let toldAt = clock.now();
-  while (!hasEnded(latest) && openQuestions(latest.record.questions).length === 0 && !over.aborted) {
+  while (!hasEnded(latest) && !isEnough(latest) && !over.aborted) {
     const now = clock.now();
     if (now >= deadline) break;
     const isNews = latest.record.revision !== told;
@@ -47,6 +54,7 @@ export const waitForAnswer = async (
       timeoutMs: Math.min(deadline - now, tellAt - now, heartbeatMs),
       signal: over,
     });
+    hear?.(latest);
   }
   return latest;
 };

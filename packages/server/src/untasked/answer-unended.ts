@@ -1,0 +1,44 @@
+import type { Result } from "@modelcontextprotocol/server";
+import type { TaskView } from "@taskbridge/core";
+import { openQuestions } from "@taskbridge/protocol";
+import { type HandleOptions, maxWaitSeconds, toHandle } from "@taskbridge/protocol/untasked";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import { hasCompanions } from "./companions-policy.ts";
+import type { WaitingCall } from "./wait-for-task.ts";
+
+/** What to answer for a task that has not ended: its question, where the caller's user can be asked that way, else a handle. */
+export const answerUnended = async (
+  call: WaitingCall,
+  view: TaskView,
+  options: Pick<HandleOptions, "isFolded"> = {},
+): Promise<Result> => {
+  const { asAnswer } = call.request.questions;
+  const askable = openQuestions(view.record.questions).filter((question) => asAnswer?.isAskable(question));
+  if (asAnswer !== undefined && askable.length > 0) return asAnswer.ask(view, askable);
+  return toHandleResult(call, view, options);
+};
+
+export const toHandleResult = (
+  { context, caller, request }: WaitingCall,
+  view: TaskView,
+  options: Pick<HandleOptions, "isFolded"> = {},
+): Result => {
+  const { beside, asAnswer } = request.questions;
+  const open = openQuestions(view.record.questions);
+  const isPut = open.length > 0 && open.every((question) => beside?.isPut(view.record.taskId, question));
+  const isPutLater = open.length > 0 && open.every((question) => asAnswer?.isDeclared(question));
+  return {
+    ...toHandle(view, {
+      ...options,
+      early: context.looks.tell(view, caller.owner),
+      ...(isPut ? { asked: "now" as const } : isPutLater ? { asked: "again" as const } : {}),
+      ...(hasCompanions(context, caller)
+        ? { companions: { waitSeconds: advisedSeconds(context), modelAnswers: context.allowModelAnswers } }
+        : {}),
+    }),
+  };
+};
+
+/** What callers are advised to wait for with `task_status`: as long as a call itself waits (seconds). */
+export const advisedSeconds = ({ waitMs }: Pick<ServeContext, "waitMs">): number =>
+  Math.min(Math.max(Math.round(waitMs / 1000), 1), maxWaitSeconds);

@@ -1,0 +1,18 @@
+import type { LegacyRequest } from "../legacy/legacy-request.ts";
+import { toInquiry } from "../legacy/to-inquiry.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import type { QuestionsBeside } from "./call-questions.ts";
+
+/**
+ * Puts the questions of a task on the stream of the call that waits for it, by the machinery of `tasks/result`. A person may
+ * take longer than the host waits: the call is then answered, and the question stays the session's to answer.
+ */
+export const askBeside = (context: ServeContext, { session, id, owner }: LegacyRequest): QuestionsBeside => ({
+  open: (taskId) => {
+    const close = session.channels.openFor(taskId, session.channelOf(id));
+    return { hear: (view) => session.watch.hear(view, owner), close };
+  },
+  isPut: (taskId, question) =>
+    !session.hasGivenUp(taskId, question.key) &&
+    typeof toInquiry(question, taskId, session.capabilities(), context.allowModelAnswers) !== "string",
+});

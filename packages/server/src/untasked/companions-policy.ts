@@ -1,0 +1,32 @@
+import { BridgeError, type ResolvedTool } from "@taskbridge/core";
+import { type CompanionTool, companionTools } from "@taskbridge/protocol/untasked";
+import type { Caller, ServeContext } from "../mcp/serve-context.ts";
+
+/** Who has the companion tools: `auto`, callers that do not get tasks. */
+export type CompanionsPolicy = "auto" | "always" | "never";
+
+/** Throws `misconfigured` with `data.path` for anything else. */
+export const parseCompanions = (policy: unknown = "auto"): CompanionsPolicy => {
+  if (policy === "auto" || policy === "always" || policy === "never") return policy;
+  const path = "server.companions";
+  throw new BridgeError("misconfigured", `${path}: it is "auto", "always" or "never", got ${JSON.stringify(policy)}`, {
+    data: { path },
+  });
+};
+
+/** Without a pipeline that may become a task there is nothing for the companions to get at. */
+export const narrowCompanions = (policy: CompanionsPolicy, pipelines: Iterable<ResolvedTool>): CompanionsPolicy =>
+  policy === "auto" && [...pipelines].every(({ task }) => task.support === "forbidden") ? "never" : policy;
+
+export const chooseCompanions = (policy: CompanionsPolicy, modelAnswers: boolean): readonly CompanionTool[] =>
+  policy === "never" ? [] : companionTools(modelAnswers);
+
+/** Whether a caller sees the companions and can call them. Clients of the 2025 revisions declare nothing, so they do. */
+export const hasCompanions = (
+  { companions, wires }: Pick<ServeContext, "companions" | "wires">,
+  { era, capabilities }: Pick<Caller, "era" | "capabilities">,
+): boolean => {
+  if (companions !== "auto") return companions === "always";
+  if (era === "legacy") return true;
+  return wires.has("none") && !(wires.has("2026-07-28") && capabilities.tasks);
+};

@@ -1,0 +1,45 @@
+import type { Clock, TaskView } from "@taskbridge/core";
+import { openQuestions } from "@taskbridge/protocol";
+import type { Owner } from "../caller.ts";
+
+/** What callers without tasks were told about theirs, so that a model is not told the same for ever. Advice only. */
+export interface LookMemory {
+  /** Keys of the questions that the caller knows of. */
+  known(taskId: string, owner: Owner): ReadonlySet<string>;
+  /** The caller is being told how the task stands. How many times in a row it has looked too early, this one included. */
+  tell(view: TaskView, owner: Owner): number;
+}
+
+interface Look {
+  readonly at: number;
+  readonly early: number;
+  readonly questions: ReadonlySet<string>;
+}
+
+/** So many tasks are remembered; of the others it is as if nobody had looked. */
+const mostRemembered = 1_000;
+/** Who comes back sooner than this has not waited (milliseconds). */
+const tooEarlyMs = 10_000;
+
+/** `waitMs`: for how long callers are advised to wait. */
+export const createLookMemory = (clock: Clock, waitMs: number): LookMemory => {
+  const looks = new Map<string, Look>();
+  const toKey = (taskId: string, owner: Owner): string => `${taskId} ${owner ?? ""}`;
+  return {
+    known: (taskId, owner) => looks.get(toKey(taskId, owner))?.questions ?? new Set(),
+    tell: (view, owner) => {
+      const key = toKey(view.record.taskId, owner);
+      const before = looks.get(key);
+      const now = clock.now();
+      // Who does as advised is never too early.
+      const isEarly = before !== undefined && now - before.at < Math.min(tooEarlyMs, waitMs / 2);
+      const early = isEarly ? before.early + 1 : 0;
+      const questions = new Set(openQuestions(view.record.questions).map((question) => question.key));
+      looks.delete(key);
+      looks.set(key, { at: now, early, questions });
+      const [oldest] = looks.keys();
+      if (looks.size > mostRemembered && oldest !== undefined) looks.delete(oldest);
+      return early;
+    },
+  };
+};

@@ -1,0 +1,69 @@
+import type { TaskQuestion, TaskRecord, TaskView } from "@taskbridge/core";
+import { openQuestions } from "@taskbridge/protocol";
+import { progressMethod, toProgress } from "@taskbridge/protocol/untasked";
+import type { CallLifetime } from "../mcp/call-lifetime.ts";
+import type { CallRequest } from "../mcp/call-request.ts";
+import type { Caller, ServeContext } from "../mcp/serve-context.ts";
+import { waitForAnswer } from "../mcp/wait-for-answer.ts";
+
+/** A call whose caller knows no tasks, while it waits for one. */
+export interface WaitingCall {
+  readonly context: ServeContext;
+  readonly caller: Caller;
+  readonly request: CallRequest;
+  readonly lifetime: CallLifetime;
+}
+
+export interface TaskWait {
+  /** As the task stands now. */
+  readonly view: TaskView;
+  /** Milliseconds. */
+  readonly waitMs: number;
+  /** Keys of questions that the caller was told of: they end no wait, unless its user can be asked. */
+  readonly known: ReadonlySet<string>;
+}
+
+/**
+ * Waits until a task has ended, or asks something that the caller has to be told, but no longer than it can stand.
+ * Questions that can be put beside the call are, and a person gets the whole wait to answer.
+ */
+export const waitForTask = async (call: WaitingCall, { view, waitMs, known }: TaskWait): Promise<TaskView> => {
+  const { context, caller, request, lifetime } = call;
+  const { taskId } = view.record;
+  const { beside, asAnswer } = request.questions;
+  const endsWait = (question: TaskQuestion): boolean => {
+    if (asAnswer?.isAskable(question) === true) return true;
+    return !known.has(question.key) && beside?.isPut(taskId, question) !== true;
+  };
+  const dialogs = beside?.open(taskId);
+  const report = toReporter(call);
+  try {
+    return await waitForAnswer(context, caller, {
+      view,
+      waitMs,
+      over: lifetime.over,
+      isEnough: ({ record }) => openQuestions(record.questions).some(endsWait),
+      ...(report === undefined ? {} : { report }),
+      ...(dialogs === undefined ? {} : { hear: dialogs.hear }),
+    });
+  } finally {
+    dialogs?.close();
+  }
+};
+
+/** Tells the caller how it goes, if it has asked for that. */
+export const toReporter = ({
+  context,
+  request,
+}: Pick<WaitingCall, "context" | "request">): ((record: TaskRecord) => void) | undefined => {
+  const token = request.progressToken;
+  if (token === undefined) return undefined;
+  let last = 0;
+  return (record) => {
+    const params = toProgress(record, token, last);
+    last = params.progress;
+    request.notify(progressMethod, { ...params }).catch((error: unknown) => {
+      context.log.debug({ err: error }, "progress could not be sent");
+    });
+  };
+};
