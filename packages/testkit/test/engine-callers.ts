@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TaskEngine, TaskView } from "@taskbridge/core";
+import type { TaskView } from "@taskbridge/core";
 import type { Act, owners } from "./engine-commands.ts";
 import { hasEnded } from "./engine-ledger.ts";
 import { accessOf, type Model } from "./engine-model.ts";
@@ -29,12 +29,15 @@ export const create = (model: Model, act: Extract<Act, { readonly do: "create" |
     input: { n: act.do === "create" ? act.input : 7 },
     owner: accessOf(owner).owner,
     ...(act.do === "create" ? {} : { signal: hangUp.signal }),
+    ...(act.do === "create" && act.mint !== undefined ? { taskId: act.mint } : {}),
   };
   const created = server.engine.createTask(request);
   model.expectOutcome("create", created, ({ record }) => {
-    const { taskId } = record;
-    model.held.push({ taskId, owner, isDeleted: false });
-    const last = model.ledger.historyOf(taskId).at(-1);
+    const last = model.ledger.byKey(record.startKey)?.at(-1);
+    const taskId = last?.taskId ?? "";
+    model.held.push({ id: record.taskId, taskId, owner, isDeleted: false, isGone: false });
+    if (request.taskId !== undefined && request.taskId !== record.taskId)
+      model.accuse(`a client minted ${request.taskId} and was given ${record.taskId}`);
     if (last === undefined) model.accuse("a task was handed out that was never written");
     else if (model.ledger.isRemoved(taskId) && last.expired !== true)
       model.accuse(`task ${taskId} was handed out after it had been removed`);
@@ -56,24 +59,25 @@ export const useTask = (model: Model, act: TaskAct): void => {
   if (task === undefined || server === undefined) return;
   const { engine } = server;
   const access = accessOf(task.owner);
+  const wasGone = task.isGone;
   const see = (view: TaskView): void => {
-    if (view.record.taskId !== task.taskId || view.record.owner !== task.owner) model.accuse("another task was shown");
+    if (wasGone) model.accuse("a deleted task was shown");
+    if (view.record.taskId !== task.id || view.record.owner !== task.owner) model.accuse("another task was shown");
     if (view.output?.length !== view.record.output?.bytes) model.accuse("a result was shown that is not whole");
     if (JSON.stringify(view).includes("fake-secret")) model.accuse("a secret was shown");
   };
   switch (act.do) {
-    case "read":
-      model.expectOutcome("read", engine.readTask(task.taskId, access), see);
+    case "read": {
+      const reading = engine.readTask(task.id, access);
+      model.expectOutcome("read", reading, see);
+      if (wasGone) expectUnknown(model, reading, "the owner of a deleted task");
       break;
+    }
     case "read as another":
-      readAsAnother(model, engine, task.taskId);
+      expectUnknown(model, engine.readTask(task.id, accessOf("eve")), "somebody else");
       break;
     case "wait":
-      model.expectOutcome(
-        "wait",
-        engine.waitForTask(task.taskId, access, { until: "attention", timeoutMs: 20_000 }),
-        see,
-      );
+      model.expectOutcome("wait", engine.waitForTask(task.id, access, { until: "attention", timeoutMs: 20_000 }), see);
       break;
     case "follow":
       follow(model, server, task);
@@ -81,7 +85,7 @@ export const useTask = (model: Model, act: TaskAct): void => {
     case "cancel":
     case "cancel and latch": {
       const latch = act.do === "cancel and latch";
-      model.expectOutcome("cancel", engine.cancelTask(task.taskId, access, { reason: "unwanted", latch }), (view) => {
+      model.expectOutcome("cancel", engine.cancelTask(task.id, access, { reason: "unwanted", latch }), (view) => {
         see(view);
         if (latch && !hasEnded(view.record)) model.accuse("a latched cancel left the task open");
       });
@@ -89,7 +93,8 @@ export const useTask = (model: Model, act: TaskAct): void => {
     }
     case "delete":
       task.isDeleted = true;
-      model.expectOutcome("delete", engine.deleteTask(task.taskId, access), () => {
+      model.expectOutcome("delete", engine.deleteTask(task.id, access), () => {
+        task.isGone = true;
         if (model.ledger.historyOf(task.taskId).at(-1)?.expired !== true) model.accuse("a deleted task is still there");
       });
       break;
@@ -105,11 +110,11 @@ export const useTask = (model: Model, act: TaskAct): void => {
   }
 };
 
-const readAsAnother = (model: Model, engine: TaskEngine, taskId: string): void => {
-  engine.readTask(taskId, accessOf("eve")).then(
-    () => model.accuse("somebody else's task was shown"),
+const expectUnknown = (model: Model, reading: Promise<unknown>, who: string): void => {
+  reading.then(
+    () => model.accuse(`${who} was shown it`),
     (error: Error) => {
-      if (error.message !== "Task not found") model.accuse(`somebody else was told: ${error.message}`);
+      if (error.message !== "Task not found") model.accuse(`${who} was told: ${error.message}`);
     },
   );
 };
@@ -117,7 +122,7 @@ const readAsAnother = (model: Model, engine: TaskEngine, taskId: string): void =
 const follow = (model: Model, { engine, process }: Model["servers"][number], task: Model["held"][number]): void => {
   const follower: Model["followers"][number] = { process, taskId: task.taskId, revision: 0, state: "listening" };
   const following = engine.followTask(
-    task.taskId,
+    task.id,
     accessOf(task.owner),
     ({ record }) => {
       if (record.revision <= follower.revision) model.accuse("a follower was told an older state");
@@ -148,7 +153,7 @@ const answer = (
     const about = `${task.taskId} ${question.questionId}`;
     model.intents.set(about, [...(model.intents.get(about) ?? []), given]);
   }
-  model.expectOutcome("answer", engine.answerTask(task.taskId, accessOf(task.owner), answers), ({ accepted }) => {
+  model.expectOutcome("answer", engine.answerTask(task.id, accessOf(task.owner), answers), ({ accepted }) => {
     for (const question of open)
       if (accepted.includes(question.key))
         model.acceptedAnswers.push({ taskId: task.taskId, questionId: question.questionId });
@@ -158,7 +163,7 @@ const answer = (
 /** Somebody wants to put every open question to a person, or no longer. Any process may be asked. */
 const claimOrRelease = (
   model: Model,
-  { taskId, owner }: Model["held"][number],
+  { id, taskId, owner }: Model["held"][number],
   act: Extract<Act, { readonly holder: number }>,
 ): void => {
   const engine = runningServer(model, act.holder)?.engine;
@@ -167,10 +172,10 @@ const claimOrRelease = (
     if (engine === undefined || state !== "open") continue;
     if (act.do === "release") {
       model.released.add(`${taskId} ${key} ${by}`);
-      model.expectOutcome("release", engine.releaseQuestion(taskId, accessOf(owner), key, by), () => {});
+      model.expectOutcome("release", engine.releaseQuestion(id, accessOf(owner), key, by), () => {});
       continue;
     }
-    const claiming = engine.claimQuestion(taskId, accessOf(owner), key, { by, forMs: act.forMs });
+    const claiming = engine.claimQuestion(id, accessOf(owner), key, { by, forMs: act.forMs });
     model.expectOutcome("claim", claiming, (outcome) => {
       if (outcome.outcome !== "held") return;
       const { claim } = outcome.question;
@@ -183,9 +188,11 @@ const claimOrRelease = (
 };
 
 export const list = (model: Model, owner: (typeof owners)[number]): void => {
+  const gone = model.held.filter((task) => task.owner === owner && task.isGone).map(({ id }) => id);
   const listing = runningServer(model, 0)?.engine.listTasks(accessOf(owner), {}, undefined, 50);
   if (listing === undefined) return;
   model.expectOutcome("list", listing, ({ tasks }) => {
     if (tasks.some(({ record }) => record.owner !== owner)) model.accuse(`${owner} was shown another's task`);
+    if (tasks.some(({ record }) => gone.includes(record.taskId))) model.accuse("a deleted task is listed");
   });
 };

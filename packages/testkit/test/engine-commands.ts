@@ -28,6 +28,8 @@ export type Act =
       readonly tool: (typeof tools)[number];
       readonly owner: (typeof owners)[number];
       readonly input: number;
+      /** The ID that the client mints. Of few, so that they come again, for both owners. */
+      readonly mint?: string;
     }
   | { readonly do: "create and hang up"; readonly tool: (typeof tools)[number] }
   | { readonly do: "read" | "read as another" | "wait" | "follow" | "delete"; readonly task: number }
@@ -64,6 +66,13 @@ const create: fc.Arbitrary<Act> = fc.record({
   tool: fc.constantFrom(...tools),
   owner: fc.constantFrom("ann", "ann", "bob"),
   input: fc.nat({ max: 1 }),
+});
+const createMinted = fc.record({
+  do: fc.constant("create" as const),
+  tool: fc.constantFrom(...tools),
+  owner: fc.constantFrom("ann", "ann", "bob"),
+  input: fc.nat({ max: 1 }),
+  mint: fc.constantFrom("c1", "c1", "c2"),
 });
 const createAndHangUp = fc.record({ do: fc.constant("create and hang up" as const), tool: fc.constantFrom(...tools) });
 const useTask = fc.record({
@@ -107,6 +116,7 @@ const weighted = (weight: number, arbitrary: fc.Arbitrary<unknown>): fc.Weighted
 
 const act: fc.Arbitrary<Act> = fc.oneof(
   weighted(3, create),
+  weighted(2, createMinted),
   weighted(1, createAndHangUp),
   weighted(7, useTask),
   weighted(2, cancel),

@@ -84,6 +84,8 @@ export const createLedger = (options: LedgerOptions): Ledger => {
         create: (record, created) =>
           pass(async () => {
             const written = await store.create(record, created);
+            // A server mints none twice, and what a client minted stays taken for longer than any run.
+            if (histories.has(written.taskId)) accuse(`a second task is called ${written.taskId}`);
             noteRevision(written);
             assertLimit(written.owner, created.maxOpenForOwner);
             return written;
@@ -140,6 +142,8 @@ const assertRecord = (record: TaskRecord, complain: (text: string) => void): voi
   const isAsking = record.questions.some(({ state }) => state === "open");
   if (isAsking !== (record.state === "waiting"))
     complain(`it is ${record.state}, with${isAsking ? "" : "out"} a question`);
+  if ((record.state === "running" || isAsking) && record.begunAt === undefined)
+    complain(`it is ${record.state}, but has not begun`);
   if (hasEnded(record) !== (record.endedAt !== undefined)) complain(`${record.state}, ended at ${record.endedAt}`);
   if (!record.slotHeld && record.expired === true && record.effects.length === 0)
     complain("nothing will ever remove it");
@@ -173,6 +177,8 @@ const assertRevision = (
   if (before.expired === true && after.expired !== true) complain("it is no longer expired");
   if (before.ref !== undefined && after.ref === undefined) complain("its ref was lost");
   if (before.cancel !== undefined && after.cancel === undefined) complain("the request to cancel was lost");
+  if (before.begunAt !== undefined) changes(["begunAt"]);
+  if (before.deleted === true && after.deleted !== true) complain("it is no longer deleted");
   // A ref that comes after the start was given up shows that something runs.
   const isLateRef = before.ref === undefined && after.ref !== undefined;
   if (!before.slotHeld && after.slotHeld && !isLateRef) complain("it took a slot again");

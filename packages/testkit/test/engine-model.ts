@@ -44,9 +44,14 @@ interface Server {
 }
 
 interface HeldTask {
+  /** As its owner says it. */
+  readonly id: string;
+  /** What its record is called. */
   readonly taskId: string;
   readonly owner: string;
   isDeleted: boolean;
+  /** A delete was answered. */
+  isGone: boolean;
 }
 
 interface Intent {

@@ -39,12 +39,15 @@ jest.unstable_mockModule("../../core/dist/engine/questions.js", () => ({
       ? questions.openQuestions(record).map(({ claim: _claim, ...question }) => question)
       : questions.openQuestions(record)) as typeof questions.openQuestions,
 }));
+const isAnyones = (): boolean => active === "owners that are not told apart";
 jest.unstable_mockModule("../../core/dist/engine/ownership.js", () => ({
   ...ownership,
-  requireVisible: ((record, access) =>
-    active === "owners that are not told apart" && record !== undefined && record.expired !== true
-      ? record
-      : ownership.requireVisible(record, access)) as typeof ownership.requireVisible,
+  isOf: ((record, access) => isAnyones() || ownership.isOf(record, access)) as typeof ownership.isOf,
+  requireVisible: ((record, access) => {
+    if (isAnyones() && record !== undefined && record.expired !== true) return record;
+    const isKept = active === "deleted tasks that are said to have expired" && record !== undefined;
+    return ownership.requireVisible(isKept ? { ...record, deleted: false } : record, access);
+  }) as typeof ownership.requireVisible,
 }));
 
 const { scenarios } = await import("./engine-commands.ts");
@@ -58,6 +61,14 @@ const mutants: Readonly<Record<string, Parts>> = {
   "records that stay for ever": {},
   "owners that are not told apart": {},
   "claims that bind nobody": {},
+  "deleted tasks that are said to have expired": {},
+  "a client's ID that can be used again": {
+    spoilStore: (store) => ({
+      ...store,
+      create: (record, options) =>
+        store.create(record, { ...options, uniqueKeys: options.uniqueKeys.map(({ heldForMs: _, ...key }) => key) }),
+    }),
+  },
   "a store that does not compare before it swaps": {
     spoilStore: (store) => ({
       ...store,
