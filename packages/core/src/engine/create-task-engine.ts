@@ -99,8 +99,11 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     },
     unavailableAdapters: () =>
       [...adapters.keys()].filter((adapterId) => watcher.isCutOff(adapterId) || scheduler.isRefused(adapterId)),
-    createTask: async (request) =>
-      toView(engine, scheduler, await createTask(engine, request), { owner: request.owner }),
+    createTask: async (request) => {
+      const { record, isFolded } = await createTask(engine, request);
+      const view = await toView(engine, scheduler, record, { owner: request.owner });
+      return isFolded ? { ...view, isFolded } : view;
+    },
     prepareCall: async (name, input, answers) => {
       const tool = requireTool(engine, name);
       const checked = requireInput(engine, tool, input);

@@ -21,8 +21,14 @@ import { within } from "./within.ts";
 
 type NewRecord = Omit<TaskRecord, "revision">;
 
+export interface CreatedTask {
+  readonly record: TaskRecord;
+  /** Nothing was started: the same call is this task already. */
+  readonly isFolded: boolean;
+}
+
 /** Starts a pipeline: see `TaskEngine.createTask`. */
-export const createTask = async (engine: EngineContext, request: CreateTask): Promise<TaskRecord> => {
+export const createTask = async (engine: EngineContext, request: CreateTask): Promise<CreatedTask> => {
   const tool = requireTool(engine, request.tool);
   const taskId = await takeTaskId(engine, request);
   const input = requireInput(engine, tool, request.input);
@@ -38,13 +44,13 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
   const created = await writeRecord(engine, tool, record, bytes, request);
   if (created.taskId === record.taskId) {
     engine.audit({ kind: "task_created", ...aboutTask(created) });
-    return startAndAwait(engine, tool, created, request);
+    return { record: await startAndAwait(engine, tool, created, request), isFolded: false };
   }
   // While the other call still waits for its answer, a refusal would take the task away again.
   const folded = await awaitStart(engine, tool, created, request.signal);
   if (folded === undefined) return createTask(engine, request);
   engine.audit({ kind: "task_folded", ...aboutTask(folded) });
-  return folded;
+  return { record: folded, isFolded: true };
 };
 
 /** What the record is to be called. Rejects with `conflict` when a client minted an ID that is this owner's already. */

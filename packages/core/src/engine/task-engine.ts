@@ -14,6 +14,8 @@ export interface TaskView {
   readonly pollIntervalMs: number;
   /** The backend cannot be asked at present, so that the record tells what was seen then (milliseconds since the epoch). */
   readonly staleSince?: number;
+  /** True from a `createTask` that has started nothing, since the same call is this task already (`task.dedupeWindowMs`). */
+  readonly isFolded?: boolean;
   /** With a record that has succeeded: the beginning of its output, whole when `bytes.length === record.output.bytes`. */
   readonly output?: Uint8Array;
 }
