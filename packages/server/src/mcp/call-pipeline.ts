@@ -69,7 +69,8 @@ const answer = async (call: PipelineCall, { view, settled }: Resumed): Promise<R
       : await waitForEnd(call, view);
   if (hasEnded(latest)) return toResult(call, latest);
   await stopIfGone(call, latest);
-  return mode === "wait" ? answerUnended(call, latest) : stopUnanswerable(call, latest);
+  if (mode === "result") return stopUnanswerable(call, latest);
+  return answerUnended(call, latest, { isFolded: view.isFolded === true });
 };
 
 const waitForEnd = ({ context, caller, lifetime, request }: PipelineCall, view: TaskView): Promise<TaskView> => {
