@@ -31,6 +31,8 @@ export type QuestionEnd = "elsewhere" | "closed";
 
 /** A client without any stream has so long to come back before another is asked (milliseconds). */
 const graceMs = 10_000;
+/** A person who has a question before them is not shown it again by the same client sooner than this (milliseconds). */
+const dialogMs = 300_000;
 
 const reasons: Readonly<Record<QuestionEnd, string>> = {
   elsewhere: "the question is no longer open",
@@ -94,8 +96,12 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
     await claim.release();
     return "away";
   };
-  /** A client that has taken a question and still has a stream is not asked it again: a person takes time. */
+  /**
+   * A client that has taken a question is not asked it again while it has a stream, nor when it comes back soon: a person
+   * takes time, and a host whose call was answered meanwhile has lost nothing. Others may ask while it is away.
+   */
   const lost = async (sentOn: Channel): Promise<void> => {
+    const askAgainAt = clock.now() + dialogMs;
     await wait((resolve) => onAbort(sentOn.closed, resolve));
     const hasArrived = sentOn.isReady();
     for (;;) {
@@ -105,7 +111,10 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
         await wait((resolve) => onAbort(channel.closed, resolve));
         continue;
       }
-      if ((await returned()) === "away") return;
+      if ((await returned()) === "back") continue;
+      if (!hasArrived) return;
+      await turn();
+      if (clock.now() >= askAgainAt) return;
     }
   };
   return {
