@@ -91,6 +91,11 @@ export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void =
       );
       assert.equal(outcomes.filter((outcome) => outcome.status === "fulfilled").length, 1);
       await assertRejects(createSample(other, {}, { maxOpenForOwner: 1 }), "limit_exceeded");
+      const minted = { uniqueKeys: [{ key: "minted", heldForMs: 3_600_000 }] };
+      const { taskId } = await createSample(store(), {}, minted);
+      const [removal, duplicate] = await Promise.allSettled([other.remove(taskId), createSample(store(), {}, minted)]);
+      assert.deepEqual([removal.status, duplicate.status], ["fulfilled", "rejected"]);
+      await assertRejects(createSample(store(), {}, minted), "conflict");
       const lease = await store().lease("sweep", 3_600_000);
       assert.equal(await other.lease("sweep", 3_600_000), undefined);
       await lease?.release();

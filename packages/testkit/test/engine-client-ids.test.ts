@@ -115,14 +115,14 @@ describe("an ID that a client minted", () => {
     ["with control characters", "a\u0000\u001b[2J", "got"],
     ["with a line break at its end", "a\n", "got"],
     ["no ASCII", "tâche", "got"],
-    ["no text", 7 as unknown as string, "got 7"],
+    ["no text", 7 as unknown as string, "got number"],
   ])("is refused when it is %s, and nothing is written", async (_what, id, got) => {
     const world = await open();
     const refused = attempted(world.engine.createTask({ tool: "job", input: {}, owner: localOwner, taskId: id }));
     await expect(refused).rejects.toMatchObject({ code: "invalid_input", data: { path: "taskId" } });
     const { message } = (await refused.catch((error: unknown) => error)) as Error;
     expect(message).toContain(got);
-    expect(message).toMatch(/^[ -~âé]{1,400}$/);
+    expect(message).toMatch(/^[ -~]{1,400}$/);
     expect((await world.engine.listTasks(operator, {}, undefined, 10)).tasks).toEqual([]);
   });
 

@@ -21,8 +21,15 @@ export const toPublicId = (taskId: string): TaskId => asTaskId(taskId.slice(task
 /** Takes an ID that a client wants its task to have. Throws `invalid_input` with `data.path`. */
 export const parseClientId = (value: unknown): string => {
   if (typeof value === "string" && /^[\w.:-]{1,128}$/.test(value) && !/^\.+$/.test(value)) return value;
-  const text = typeof value === "string" && value.length > 128 ? `${value.length} characters` : JSON.stringify(value);
   // An ID of dots alone would vanish from the path of a resource's URI.
   const needed = "1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone";
-  throw new BridgeError("invalid_input", `taskId: ${needed}, got ${text}`, { data: { path: "taskId" } });
+  throw new BridgeError("invalid_input", `taskId: ${needed}, got ${describe(value)}`, { data: { path: "taskId" } });
+};
+
+/** Short, and nothing that a terminal or a log would obey. */
+const describe = (value: unknown): string => {
+  if (typeof value !== "string") return value === null ? "null" : typeof value;
+  if (value.length > 128) return `${value.length} characters`;
+  const toEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value).replaceAll(/[^ -~]/g, toEscape);
 };
