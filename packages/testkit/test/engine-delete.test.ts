@@ -74,6 +74,7 @@ describe("a deleted task whose execution is still being stopped", () => {
     expect(await world.record(world.internalId)).toBeUndefined();
     expect(world.backend.of().forgotten).toBe(true);
     expect(world.audited("late_outcome")).toHaveLength(1);
+    expect([world.audited("task_deleted").length, world.audited("task_expired").length]).toEqual([1, 0]);
     const again = world.engine.createTask({ tool: "job", input: {}, owner: localOwner, taskId });
     await expect(again).rejects.toMatchObject({ code: "conflict" });
     expect(world.backend.starts()).toBe(1);

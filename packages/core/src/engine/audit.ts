@@ -12,6 +12,7 @@ export type AuditKind =
   | "task_ended"
   | "late_outcome"
   | "task_expired"
+  | "task_deleted"
   | "task_removed"
   | "cancel_requested"
   | "cancel_sent"

@@ -27,7 +27,7 @@ export const expireTask = async (
           ? current.deleted !== true
           : current.expired !== true && current.expiresAt !== undefined && current.expiresAt <= now;
       if (!isDue || !isEnded(current.state)) return undefined;
-      isNew = current.expired !== true;
+      isNew = true;
       const { output: _output, ...rest } = current;
       // What must still be stopped at the backend stays in the outbox; nothing else matters any more.
       const stopping = keepEffects(
@@ -39,6 +39,6 @@ export const expireTask = async (
     },
     record,
   );
-  if (isNew && expired !== undefined) engine.audit({ kind: "task_expired", ...aboutTask(expired) });
+  if (isNew && expired !== undefined) engine.audit({ kind: `task_${why}`, ...aboutTask(expired) });
   return expired;
 };
