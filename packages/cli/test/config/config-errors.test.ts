@@ -78,8 +78,8 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
   ],
   [
     "a wire of a later version",
-    `${valid}server:\n  wires:\n    - 2026-07-28\n    - sep-1686\n`,
-    '10: server.wires[1]: must be 2026-07-28, 2025-11-25 or none, got "sep-1686"',
+    `${valid}server:\n  wires:\n    - 2026-07-28\n    - sep-1687\n`,
+    '10: server.wires[1]: must be 2026-07-28, 2025-11-25, sep-1686 or none, got "sep-1687"',
   ],
   ["a wire twice", `${valid}server: { wires: [none, none] }\n`, "7: server.wires[1]: the same as [0]"],
   [

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { form, isElicitation, reply, yes } from "../legacy/task-calls.ts";
+import { eventually, inTime, stopAll } from "../serve.ts";
+import { answerOf, auth, bearer, type DraftRpc, draftRpc, isAnswer, open } from "./draft-session.ts";
+
+afterEach(stopAll);
+
+const cancel = (session: DraftRpc, requestId: string | number, reason = "no longer needed"): Promise<number> =>
+  session.send({ method: "notifications/cancelled", params: { requestId, reason } });
+
+/** What the SDKs send when their own patience is at its end. */
+const timedOut = "McpError: MCP error -32001: Request timed out";
+
+describe("[M-14] notifications/cancelled with the ID of the call", () => {
+  test.each(["call", 7, 0])("cancels the task at once, and closes the stream without an answer (ID %j)", async (id) => {
+    const { draft, rpc, backend } = await open({ fake: { traits: { cancel: "requested" }, onCancel: () => {} } });
+    const stream = await draft.begin("c-1", { id });
+    expect(await cancel(draft, id)).toBe(202);
+    await inTime(stream.ended);
+    expect(stream.messages.filter(isAnswer)).toEqual([]);
+    await eventually(async () => (await draft.statusOf("c-1")) === "cancelled");
+    expect((await rpc("tasks/get", { taskId: "c-1" })).result).toMatchObject({ status: "cancelled" });
+    await eventually(() => backend.of().cancels.length === 1);
+    backend.of().succeed("late");
+    await backend.events.settled();
+    expect(await draft.statusOf("c-1")).toBe("cancelled");
+  });
+
+  test("drops what the task asks, and late answers with it", async () => {
+    const { draft, backend } = await open({
+      session: { capabilities: form },
+      fake: { traits: { cancel: "requested" }, onCancel: () => {} },
+      limits: { closeGraceMs: 10 },
+    });
+    const stream = await draft.begin("c-1", { id: "call" });
+    backend.of().ask({ message: "Sure?", schema: yes });
+    const asked = await stream.find(isElicitation);
+    await cancel(draft, "call");
+    await eventually(async () => (await draft.statusOf("c-1")) === "cancelled");
+    await reply(draft, asked);
+    expect(backend.of().answers).toEqual([]);
+    expect(await draft.statusOf("c-1")).toBe("cancelled");
+  });
+
+  test("cancels also after the stream of the call was lost", async () => {
+    const { draft, backend } = await open();
+    const stream = await draft.begin("c-1", { id: "call" });
+    stream.close();
+    await stream.ended;
+    // Until the server has noticed, it is just a call that is cancelled.
+    await draft.get("c-1");
+    await cancel(draft, "call");
+    await eventually(async () => (await draft.statusOf("c-1")) === "cancelled");
+    await eventually(() => backend.of().cancels.length === 1);
+  });
+
+  test("before anything is started starts nothing", async () => {
+    const prepare = () => ({ questions: { who: { message: "Who?" } } });
+    const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, prepare }];
+    const { draft, backend } = await open({ tools, session: { capabilities: form } });
+    const stream = await draft.call("c-1", { id: "call" });
+    await stream.find(isElicitation);
+    await cancel(draft, "call");
+    await inTime(stream.ended);
+    expect((await draft.get("c-1")).error.message).toContain("Task not found");
+    expect(backend.starts()).toBe(0);
+  });
+
+  test("while the backend still takes the start, stops the execution", async () => {
+    const { draft, backend } = await open();
+    backend.faults.next("start", { answerDelayMs: 100 });
+    const stream = await draft.call("c-1", { id: "call" });
+    await eventually(() => backend.starts() === 1);
+    await cancel(draft, "call");
+    await inTime(stream.ended);
+    await eventually(async () => (await draft.statusOf("c-1")) === "cancelled");
+    await eventually(() => backend.of().cancels.length === 1);
+  });
+
+  test("is ignored once the task has ended", async () => {
+    const { draft, backend } = await open();
+    const answered = await draft.begin("c-1", { id: "answered" });
+    const left = await draft.begin("c-2", { id: "left" });
+    left.close();
+    for (const { succeed } of backend.executions) succeed("done");
+    await answerOf(answered);
+    await eventually(async () => (await draft.statusOf("c-2")) === "completed");
+    await cancel(draft, "answered");
+    await cancel(draft, "left");
+    await draft.request("ping");
+    expect([await draft.statusOf("c-1"), await draft.statusOf("c-2")]).toEqual(["completed", "completed"]);
+    expect(backend.callsOf("cancel")).toEqual([]);
+  });
+
+  test("is of its session alone: another's, and an ID that was never used, cancel nothing", async () => {
+    const { draft, url, backend } = await open({ auth, session: bearer("alice") });
+    const stream = await draft.begin("c-1", { id: "call" });
+    const [again, bob] = await Promise.all([draftRpc(url, bearer("alice")), draftRpc(url, bearer("bob"))]);
+    for (const session of [again, bob]) {
+      expect(await cancel(session, "call")).toBe(202);
+      await session.request("ping");
+    }
+    await cancel(draft, "never");
+    await cancel(draft, "c-1");
+    await draft.request("ping");
+    expect(await draft.statusOf("c-1")).toBe("working");
+    backend.of().succeed("done");
+    expect((await answerOf(stream)).result).toMatchObject({ isError: false });
+  });
+
+  test("that was used again is about the later call", async () => {
+    const { draft } = await open();
+    (await draft.begin("c-1", { id: "call" })).close();
+    await eventually(async () => (await draft.call("c-1", { id: "call" })).status === 200);
+    await draft.begin("c-2", { id: "call" });
+    await cancel(draft, "call");
+    await eventually(async () => (await draft.statusOf("c-2")) === "cancelled");
+    expect(await draft.statusOf("c-1")).toBe("working");
+  });
+});
+
+describe("case 13: a client of the draft", () => {
+  test("[M-14] whose SDK's own timeout passes: the task goes on, and can still be cancelled", async () => {
+    const { draft, backend } = await open();
+    const stream = await draft.begin("c-1", { id: "call" });
+    await cancel(draft, "call", timedOut);
+    await inTime(stream.ended);
+    expect(await draft.statusOf("c-1")).toBe("working");
+    expect(backend.of().cancels).toEqual([]);
+    await cancel(draft, "call");
+    await eventually(async () => (await draft.statusOf("c-1")) === "cancelled");
+  });
+
+  test("[M-12] that loses its connection, or ends its session: the task goes on", async () => {
+    const { draft, url, backend } = await open();
+    const lost = await draft.begin("c-1", { id: "lost" });
+    await draft.begin("c-2", { id: "ended" });
+    lost.close();
+    await lost.ended;
+    await draft.end();
+    const other = await draftRpc(url);
+    await cancel(other, "ended");
+    await cancel(other, "lost");
+    await other.request("ping");
+    for (const taskId of ["c-1", "c-2"]) expect(await other.statusOf(taskId)).toBe("working");
+    expect(backend.callsOf("cancel")).toEqual([]);
+  });
+});
