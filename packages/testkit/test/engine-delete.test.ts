@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { type Access, localOwner, type TaskEngine, type TaskView } from "@taskbridge/core";
-import { createWorld, latchedStop, mine, type WorldOptions } from "./engine-harness.ts";
+import { attempted, createWorld, latchedStop, mine, type WorldOptions } from "./engine-harness.ts";
 
 const taskId = "job-1";
 const operator: Access = { operator: true };
@@ -108,6 +108,24 @@ describe("deleting", () => {
     await engine.deleteTask(record.taskId, mine);
     expect(await world.record(record.taskId)).toMatchObject({ expired: true, deleted: true });
     await expect(engine.readTask(record.taskId, mine)).rejects.toMatchObject(notFound);
+  });
+
+  it("lets an equal call that was folded into the task meanwhile start one of its own", async () => {
+    const world = createWorld({ task: { dedupeWindowMs: 60_000 }, adapter: { without: ["watch"] } });
+    const { engine } = await world.boot();
+    const call = (): Promise<TaskView> => engine.createTask({ tool: "job", input: {}, owner: localOwner });
+    world.backend.faults.next("start", { answerDelayMs: 1_500 });
+    const first = attempted(call());
+    await world.clock.settle();
+    const second = call();
+    await world.clock.settle();
+    const [{ record } = { record: undefined }] = (await engine.listTasks(mine, {}, undefined, 1)).tasks;
+    await engine.deleteTask(record?.taskId, mine);
+    await world.clock.advance(3_000);
+    await Promise.allSettled([first]);
+    const { record: own } = await second;
+    expect(own.taskId).not.toBe(record?.taskId);
+    expect((await engine.readTask(own.taskId, mine)).record.state).toBe("running");
   });
 
   it("is done once by two who ask at the same time", async () => {

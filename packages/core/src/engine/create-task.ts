@@ -46,9 +46,9 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
     engine.audit({ kind: "task_created", ...aboutTask(created) });
     return { record: await startAndAwait(engine, tool, created, request), isFolded: false };
   }
-  // While the other call still waits for its answer, a refusal would take the task away again.
+  // While the other call still waits for its answer, a refusal would take the task away again, and its owner may delete it.
   const folded = await awaitStart(engine, tool, created, request.signal);
-  if (folded === undefined) return createTask(engine, request);
+  if (folded === undefined || folded.expired === true) return createTask(engine, request);
   engine.audit({ kind: "task_folded", ...aboutTask(folded) });
   return { record: folded, isFolded: true };
 };
