@@ -2,6 +2,7 @@ import { client20251125 } from "./client-2025-11-25.ts";
 import { client20260728 } from "./client-2026-07-28.ts";
 import { dialect20251125 } from "./dialect-2025-11-25.ts";
 import { dialect20260728 } from "./dialect-2026-07-28.ts";
+import { dialectSep1686 } from "./dialect-sep-1686.ts";
 import { type GoldenWire, goldenWire } from "./golden-wire.ts";
 import { questions20251125 } from "./questions-2025-11-25.ts";
 import { questions20260728 } from "./questions-2026-07-28.ts";
@@ -9,6 +10,7 @@ import { refusals20251125 } from "./refusals-2025-11-25.ts";
 import { refusals20260728 } from "./refusals-2026-07-28.ts";
 import { scenarios20251125 } from "./scenarios-2025-11-25.ts";
 import { scenarios20260728 } from "./scenarios-2026-07-28.ts";
+import { scenariosSep1686 } from "./scenarios-sep-1686.ts";
 import { scenariosUntasked } from "./scenarios-untasked.ts";
 import { unmarked20251125 } from "./unmarked-2025-11-25.ts";
 
@@ -25,6 +27,12 @@ export const goldenWires: readonly GoldenWire[] = [
     dialect: dialect20251125,
     open: client20251125,
     scenarios: [...scenarios20251125, ...questions20251125, ...unmarked20251125, ...refusals20251125],
+  }),
+  goldenWire({
+    name: "sep-1686",
+    dialect: dialectSep1686,
+    open: client20251125,
+    scenarios: scenariosSep1686,
   }),
   goldenWire({
     name: "untasked",

@@ -3,9 +3,9 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
 /** A file in `schemas/`. */
-export type SchemaName = "2025-11-25" | "2026-07-28" | "ext-tasks";
+export type SchemaName = "2025-11-25" | "2026-07-28" | "ext-tasks" | "sep-1686";
 
-/** A value and the definition of an official schema that it has to fit. */
+/** A value and the definition of an official schema that it has to fit, or of ours where there is no official one. */
 export interface Expectation {
   readonly schema: SchemaName;
   /** A name under `$defs`. */
