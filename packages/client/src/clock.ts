@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Time, so that tests need not wait for it. Durations and instants in milliseconds. */
+export interface Clock {
+  now(): number;
+  /** Rejects with the signal's reason when it fires. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** As long as a timer can wait. */
+const longestMs = 2_147_483_647;
+
+export const systemClock: Clock = {
+  now: Date.now,
+  sleep: async (ms, signal) => {
+    signal?.throwIfAborted();
+    try {
+      await sleep(Math.min(ms, longestMs), undefined, signal === undefined ? {} : { signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    }
+  },
+};

@@ -1,0 +1,147 @@
+import { isTaskClientError, TaskClientError } from "./client-error.ts";
+import type { Clock } from "./clock.ts";
+import { type Members, toMembers } from "./members.ts";
+import type { SdkClient, SdkTransport } from "./sdk-client.ts";
+import { type RequestOptions, type Tap, type TapListener, tapTransport } from "./tap-transport.ts";
+import { toClientError } from "./to-client-error.ts";
+
+export interface ConnectionOptions {
+  reconnect?(): Promise<SdkClient>;
+  readonly patienceMs: number;
+  readonly clock: Clock;
+  onTrouble?(error: TaskClientError): void;
+  /** Takes a question of the server, or leaves it to the client's own handler. */
+  onRequest: TapListener["onRequest"];
+}
+
+/** A connected client, and the next one when its session is lost. */
+export interface Connection {
+  /** Whether every request has a stream of its own, so that closing it tells the server. */
+  readonly hasStreams: boolean;
+  /** Whether it speaks 2026-07-28 or later, which has no sessions. */
+  readonly modern: boolean;
+  capabilities(): Members;
+  /** The client of now. */
+  client(): SdkClient;
+  /** Changes when the session does: request IDs mean something within one only. */
+  session(): object;
+  /** Sent once; again only where the first certainly did not reach the server. */
+  request(method: string, params: Members, options?: RequestOptions): Promise<Members>;
+  /** For what may be done twice: again and again with growing pauses while the server cannot be reached. */
+  patiently(method: string, params: Members, options?: RequestOptions): Promise<Members>;
+  notify(method: string, params: Members): Promise<void>;
+  /** Returns how to stop listening. */
+  onNotification(listener: (method: string, params: Members) => void): () => void;
+  /** Something broke, perhaps the stream of a request: SDK 1 does not say which. Returns how to stop listening. */
+  onTrouble(listener: () => void): () => void;
+}
+
+/** Requests that are answered at once are given up after so long (milliseconds). */
+export const answerTimeoutMs = 60_000;
+const shortestPauseMs = 250;
+const longestPauseMs = 5_000;
+
+/** Throws `invalid_input` for a client that is not connected. */
+export const openConnection = (first: SdkClient, options: ConnectionOptions): Connection => {
+  const { reconnect, patienceMs, clock } = options;
+  const notified = new Set<(method: string, params: Members) => void>();
+  const troubled = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of [...troubled]) listener();
+  };
+  const modern = speaksModern(first);
+  const open = (client: SdkClient): Session => ({
+    client,
+    tap: tapTransport(transportOf(client), !modern, {
+      onNotification: (method, params) => {
+        for (const listener of [...notified]) listener(method, params);
+      },
+      onRequest: options.onRequest,
+      onClosed: tell,
+      onTrouble: tell,
+    }),
+  });
+  let current = open(first);
+  let opening: Promise<Session> | undefined;
+  /** However many requests find a session lost, one opens the next. */
+  const replace = (lost: Session): Promise<Session> => {
+    if (current !== lost) return Promise.resolve(current);
+    if (reconnect === undefined) {
+      throw new TaskClientError("session_lost", "the session is lost, and taskClient was given no `reconnect`");
+    }
+    opening ??= reconnect()
+      .then(
+        (client) => {
+          current = open(client);
+          return current;
+        },
+        (error: unknown) => {
+          throw toClientError(error, false);
+        },
+      )
+      .finally(() => {
+        opening = undefined;
+      });
+    return opening;
+  };
+  const request: Connection["request"] = async (method, params, requestOptions) => {
+    const session = current;
+    try {
+      return await session.tap.request(method, params, requestOptions);
+    } catch (error) {
+      const isLost = isTaskClientError(error, "session_lost");
+      const isClosed = isTaskClientError(error) && error.notSent && !session.tap.isOpen();
+      if (!isLost && !(isClosed && reconnect !== undefined)) throw error;
+      return (await replace(session)).tap.request(method, params, requestOptions);
+    }
+  };
+
+  return {
+    modern,
+    hasStreams: "terminateSession" in transportOf(first),
+    client: () => current.client,
+    session: () => current,
+    capabilities: () => toMembers(current.client.getServerCapabilities()),
+    request,
+    patiently: async (method, params, requestOptions = {}) => {
+      const startedAt = clock.now();
+      const { signal } = requestOptions;
+      for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+        try {
+          return await request(method, params, { timeoutMs: answerTimeoutMs, ...requestOptions });
+        } catch (error) {
+          signal?.throwIfAborted();
+          if (!isTaskClientError(error, "unreachable")) throw error;
+          const isOver = !current.tap.isOpen() && reconnect === undefined;
+          if (isOver || clock.now() - startedAt > patienceMs) throw error;
+          if (pauseMs === shortestPauseMs) options.onTrouble?.(error);
+          await clock.sleep(Math.max(withJitter(pauseMs), error.retryAfterMs ?? 0), signal);
+        }
+      }
+    },
+    notify: (method, params) => current.tap.notify(method, params),
+    onNotification: (listener) => {
+      notified.add(listener);
+      return () => void notified.delete(listener);
+    },
+    onTrouble: (listener) => {
+      troubled.add(listener);
+      return () => void troubled.delete(listener);
+    },
+  };
+};
+
+interface Session {
+  readonly client: SdkClient;
+  readonly tap: Tap;
+}
+
+/** Up to a quarter longer, never shorter, so that clients that were thrown out together do not come back together. */
+export const withJitter = (ms: number): number => ms * (1 + Math.random() / 4);
+
+const speaksModern = (client: SdkClient): boolean => (client.getNegotiatedProtocolVersion?.() ?? "") >= "2026-07-28";
+
+const transportOf = (client: SdkClient): SdkTransport => {
+  if (client.transport !== undefined) return client.transport as unknown as SdkTransport;
+  throw new TaskClientError("invalid_input", "the client is not connected: taskClient takes one after its `connect`");
+};

@@ -1,0 +1,37 @@
+import type { Clock } from "./clock.ts";
+
+/** A pause between two looks at a task, which news of it cuts short. */
+export interface Nap {
+  /** Rejects with the signal's reason when it fires. News that came since the last nap ends this one at once. */
+  take(ms: number, signal: AbortSignal): Promise<void>;
+  wake(): void;
+}
+
+export const createNap = (clock: Clock): Nap => {
+  let asleep: AbortController | undefined;
+  let hasNews = false;
+  return {
+    take: async (ms, signal) => {
+      signal.throwIfAborted();
+      const nap = new AbortController();
+      const giveUp = (): void => nap.abort();
+      signal.addEventListener("abort", giveUp, { once: true });
+      asleep = nap;
+      if (hasNews) nap.abort();
+      try {
+        await clock.sleep(ms, nap.signal);
+      } catch (error) {
+        if (!nap.signal.aborted) throw error;
+      } finally {
+        signal.removeEventListener("abort", giveUp);
+        asleep = undefined;
+        hasNews = false;
+      }
+      signal.throwIfAborted();
+    },
+    wake: () => {
+      hasNews = true;
+      asleep?.abort();
+    },
+  };
+};

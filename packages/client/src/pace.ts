@@ -1,0 +1,24 @@
+import { withJitter } from "./connection.ts";
+
+/** How long to wait between two looks at a task. Milliseconds. */
+export interface Pace {
+  /** After a look that showed nothing new (`changed: false`) the pauses grow. */
+  next(pollMs: number | undefined, changed: boolean): number;
+}
+
+/** A server may have no opinion. */
+const usualPollMs = 1_000;
+/** Less is not waiting. */
+const shortestPollMs = 100;
+const longestPollMs = 10_000;
+
+/** Never more often than the server asks for, and less often the longer nothing happens. */
+export const createPace = (): Pace => {
+  let backoffMs = shortestPollMs;
+  return {
+    next: (pollMs = usualPollMs, changed) => {
+      backoffMs = changed ? shortestPollMs : Math.min(backoffMs * 1.5, longestPollMs);
+      return withJitter(Math.max(pollMs, backoffMs));
+    },
+  };
+};

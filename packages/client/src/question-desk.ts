@@ -1,0 +1,74 @@
+import { isTaskClientError } from "./client-error.ts";
+import type { Answers, GivenAnswer, Question, TaskStatus } from "./task-status.ts";
+
+export interface AskContext {
+  /** Fires when the question is not open any more, or not waited for: whoever is asked can be left alone. */
+  readonly signal: AbortSignal;
+  readonly taskId: string | undefined;
+  /** Why the server did not take the last answer to this question, which is therefore asked again. */
+  readonly refusal?: string;
+}
+
+/** Asks a person, or whatever stands for one. */
+export type OnQuestion = (question: Question, context: AskContext) => Promise<GivenAnswer> | GivenAnswer;
+
+/** Puts the questions of one task, each once however often it is seen. */
+export interface QuestionDesk {
+  see(status: TaskStatus): void;
+  /** Rejects with what `onQuestion` threw, or with why an answer could not be given. */
+  readonly failed: Promise<never>;
+  close(): void;
+}
+
+/** An answer that does not fit is asked for again so often. */
+const mostRefusals = 5;
+
+export const questionDesk = (
+  onQuestion: OnQuestion,
+  answer: (taskId: string, answers: Answers) => Promise<unknown>,
+  onAnswered: () => void,
+): QuestionDesk => {
+  const asked = new Map<string, AbortController>();
+  let fail = (_error: unknown): void => {};
+  const failed = new Promise<never>((_resolve, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => {});
+
+  const ask = async (taskId: string, question: Question, signal: AbortSignal): Promise<void> => {
+    let refusal: string | undefined;
+    for (let refusals = 0; !signal.aborted; refusals++) {
+      const given = await onQuestion(question, { signal, taskId, ...(refusal === undefined ? {} : { refusal }) });
+      if (signal.aborted) return;
+      try {
+        await answer(taskId, { [question.key]: given });
+        onAnswered();
+        return;
+      } catch (error) {
+        const isUnfit = isTaskClientError(error) && error.rpc !== undefined && refusals < mostRefusals;
+        if (!isUnfit || signal.aborted) throw error;
+        refusal = error.message;
+      }
+    }
+  };
+
+  return {
+    failed,
+    see: ({ taskId, questions }) => {
+      for (const [key, controller] of asked) {
+        if (!questions.some((question) => question.key === key)) controller.abort();
+      }
+      for (const question of questions) {
+        if (asked.has(question.key)) continue;
+        const controller = new AbortController();
+        asked.set(question.key, controller);
+        ask(taskId, question, controller.signal).catch((error: unknown) => {
+          if (!controller.signal.aborted) fail(error);
+        });
+      }
+    },
+    close: () => {
+      for (const controller of asked.values()) controller.abort();
+    },
+  };
+};

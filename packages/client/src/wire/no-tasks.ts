@@ -1,0 +1,6 @@
+import { TaskClientError } from "../client-error.ts";
+import type { WireName } from "../task-status.ts";
+
+/** What is asked of tasks where there are none. */
+export const noTasks = (what: string, wire: WireName): TaskClientError =>
+  new TaskClientError("unsupported", `${what}: ${wire === "none" ? "this server has no tasks" : `not on ${wire}`}`);
