@@ -59,7 +59,10 @@ export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: 
 
 const requireOwnNames = ({ catalog }: ServeContext, { mcp }: SdkParts): void => {
   const taken = Object.keys(mcp?._registeredTools ?? {}).find((name) => catalog.find(name) !== undefined);
-  if (taken !== undefined) throw refuse(`"${taken}" is the name of a tool on both sides: rename one of them`);
+  if (taken === undefined) return;
+  const isCompanion = catalog.find(taken)?.kind === "companion";
+  const ways = isCompanion ? "rename yours, or give createTaskServer() companions: never" : "rename one of them";
+  throw refuse(`"${taken}" is the name of a tool on both sides: ${ways}`);
 };
 
 /** Capabilities are merged one level deep by the SDKs, so that each has to be whole. */
