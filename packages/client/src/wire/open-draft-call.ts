@@ -63,7 +63,9 @@ export const openDraftCall = (parts: DraftParts, call: CallRequest): OpenCall =>
 
   const followed = (status: TaskStatus): Begun => {
     requests.learn();
-    return { kind: "task", status, answer: Promise.any(answers) };
+    const answer = Promise.any(answers);
+    answer.catch(() => {});
+    return { kind: "task", status, answer };
   };
   const settle = async (news: News): Promise<Begun | "again"> => {
     if (news.kind === "answer") return { kind: "result", result: news.result };
