@@ -12,7 +12,12 @@ const runs = [
   {
     folder: "packages/server",
     tests: "test/kill",
-    sizes: { TASKBRIDGE_KILLS: "20", TASKBRIDGE_KILL_RECORDS: "100" },
+    sizes: {
+      TASKBRIDGE_KILLS: "20",
+      TASKBRIDGE_KILL_RECORDS: "100",
+      TASKBRIDGE_CLIENT_IDS: "1000",
+      TASKBRIDGE_CLIENT_ID_KILLS: "40",
+    },
   },
   {
     folder: "packages/testkit",

@@ -14,9 +14,12 @@ export interface ServerProcess {
   signal(name: NodeJS.Signals): void;
 }
 
-/** Starts the server that the kill test is about; undefined when it killed itself before it listened. */
-export const startServer = (folder: string, fault = ""): Promise<ServerProcess | undefined> =>
-  startScript(script, { FOLDER: folder, JOB: jobScript, JOURNAL: `${folder}/journal`, FAULT: fault });
+/**
+ * Starts the server that the kill tests are about; undefined when it killed itself before it listened. `wires`: their
+ * names, with commas between them; without: the usual ones.
+ */
+export const startServer = (folder: string, fault = "", wires = ""): Promise<ServerProcess | undefined> =>
+  startScript(script, { FOLDER: folder, JOB: jobScript, JOURNAL: `${folder}/journal`, FAULT: fault, WIRES: wires });
 
 /** Starts a script that prints its URL once it serves. */
 export const startScript = async (path: string, env: Record<string, string>): Promise<ServerProcess | undefined> => {

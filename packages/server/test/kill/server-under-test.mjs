@@ -3,7 +3,7 @@ import { processAdapter } from "@taskbridge/adapter-process";
 import { createTaskServer } from "@taskbridge/server";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 
-const { FOLDER, JOB, JOURNAL, PORT = "0", FAULT = "" } = process.env;
+const { FOLDER, JOB, JOURNAL, PORT = "0", FAULT = "", WIRES = "" } = process.env;
 const [point, count] = FAULT.split(":");
 let left = Number(count ?? 0);
 const reach = (name) => {
@@ -48,7 +48,8 @@ const server = await createTaskServer({
   name: "under-test",
   store,
   adapters: { local: adapter },
-  limits: { maxConcurrentTasksPerOwner: 1000 },
+  limits: { maxConcurrentTasksPerOwner: 2000, maxWaitsPerOwner: 4000 },
+  ...(WIRES === "" ? {} : { wires: WIRES.split(",") }),
   tools: [
     {
       name: "work",
