@@ -133,3 +133,33 @@ export const jsonOf = async (pending: PendingCall): Promise<unknown> => {
   const { content, structuredContent } = await pending.result();
   return structuredContent ?? JSON.parse(String(content[0]?.["text"]));
 };
+
+/** A server that can be started anew on its port, with the tasks and the jobs that it had. */
+export const restartable = async (
+  options: Partial<TaskServerOptions>,
+): Promise<{ readonly url: string; backend(): FakeBackend; restart(): Promise<void> }> => {
+  const { adapter, backend } = fakeAdapter(fake);
+  const kept = { ...memoryStore(), close: async () => {} };
+  const start = async (port: number): Promise<{ readonly server: TaskServer; readonly url: URL }> => {
+    const server = await createTaskServer({
+      name: "test",
+      store: kept,
+      adapters: { fake: { ...adapter, close: async () => {} } },
+      tools: [{ name: "job", adapter: "fake", target: { run: "job" }, task: { pollIntervalMs: 50 } }],
+      ...options,
+    });
+    const { url } = await server.listen({ port });
+    return { server, url: new URL(url) };
+  };
+  let current = await start(0);
+  atEnd(() => current.server.close());
+  const { url } = current;
+  return {
+    url: url.href,
+    backend: () => backend,
+    restart: async () => {
+      await current.server.close();
+      current = await start(Number(url.port));
+    },
+  };
+};
