@@ -182,7 +182,10 @@ describe("[C-1] clients of earlier revisions", () => {
         await client.connect(isFirst ? new LegacyHttpTransport(url) : new StreamableHTTPClientTransport(url));
       }
       const { tools: listed } = await client.listTools();
-      expect(listed.map(({ name }) => name)).toEqual(["job", "ask", "prepared", "must", "hello"]);
+      expect(listed.map(({ name }) => name)).toEqual([
+        ...["job", "ask", "prepared", "must", "hello"],
+        ...["task_status", "task_result", "task_cancel"],
+      ]);
       expect(await client.callTool({ name: "hello", arguments: {} })).toMatchObject({ content: [{ text: "hi" }] });
       const progress: unknown[] = [];
       const onprogress = (params: unknown) => void progress.push(params);

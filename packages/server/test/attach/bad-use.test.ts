@@ -105,7 +105,7 @@ describe("what comes after attaching", () => {
     host.registerPrompt("later", {}, () => ({ messages: [] }));
     const client = createClient();
     await connectLinked(host, client);
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["later", "job"]);
+    expect((await client.listTools()).tools.map(({ name }) => name).slice(0, 2)).toEqual(["later", "job"]);
     expect((await client.listResources()).resources).toMatchObject([{ uri: "file:///later" }]);
     expect((await client.listPrompts()).prompts).toMatchObject([{ name: "later" }]);
     expect(await client.readResource({ uri: "file:///later" })).toEqual({ contents: [] });

@@ -202,7 +202,11 @@ test("case 23: a client that makes no tasks calls the same tools and gets their 
   const client = new FirstClient(clientInfo);
   await client.connect(new FirstHttpTransport(new URL(url)) as never);
   const { tools } = await client.listTools();
-  expect(tools.map(({ execution }) => execution?.taskSupport)).toEqual(["optional", "optional"]);
+  expect(tools.map(({ execution }) => execution?.taskSupport)).toEqual([
+    ...["optional", "optional"],
+    // The companions.
+    ...["forbidden", "forbidden", "forbidden"],
+  ]);
   const call = client.callTool({ name: "job", arguments: {} });
   await eventually(() => backend.starts() === 1);
   backend.of().succeed({ files: 3 });
