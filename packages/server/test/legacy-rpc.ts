@@ -57,7 +57,7 @@ export const legacyRpc = async (url: string, options: LegacyRpcOptions = {}): Pr
     headers: { "content-type": "application/json", accept, ...headers },
     body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }),
   });
-  const initialized = ((await first.json()) as Message).result ?? {};
+  const initialized = readAnswers(await first.text()).at(-1)?.result ?? {};
   const sessionId = first.headers.get("mcp-session-id") ?? "";
   const common = { "mcp-session-id": sessionId, "mcp-protocol-version": revision, ...headers };
 
@@ -84,7 +84,7 @@ export const legacyRpc = async (url: string, options: LegacyRpcOptions = {}): Pr
     request: async (method, sent = {}, more = {}) => {
       const response = await post(toMessage(method, sent, more), undefined, more.headers);
       const text = await inTime(response.text());
-      const messages = text.startsWith("{") ? [JSON.parse(text) as Message] : toMessages(text);
+      const messages = readAnswers(text);
       const last = messages.at(-1);
       const missing = { code: 0, message: "there is no error" };
       return {
@@ -110,6 +110,10 @@ export const legacyRpc = async (url: string, options: LegacyRpcOptions = {}): Pr
   await send({ method: "notifications/initialized" });
   return session;
 };
+
+/** Servers may answer with a stream or without. */
+const readAnswers = (text: string): readonly Message[] =>
+  text.startsWith("{") ? [JSON.parse(text) as Message] : toMessages(text);
 
 const toMessages = (text: string): readonly Message[] =>
   text

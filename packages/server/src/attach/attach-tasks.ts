@@ -53,6 +53,7 @@ export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: 
     ...wrapResources(attachment),
   ]);
   for (const [method, handler] of wrapped) parts.server._requestHandlers.set(method, handler);
+  hearCancellations(attachment);
   attendConnect(attachment, wrapped, internals);
   parts.server[attachedMark] = true;
 };
@@ -91,6 +92,17 @@ const hearHandshake = ({ parts: { server }, session }: Attachment): ReadonlyMap<
     return result;
   };
   return new Map([["initialize", initialize]]);
+};
+
+/** The SDKs forget a request whose stream is lost; the draft of tasks has it cancelled by its ID all the same. */
+const hearCancellations = ({ serve, parts: { server }, session }: Attachment): void => {
+  const method = "notifications/cancelled";
+  const theirs = server._notificationHandlers?.get(method);
+  if (theirs === undefined || !serve.wires.has("sep-1686")) return;
+  server._notificationHandlers?.set(method, async (notification) => {
+    await theirs(notification);
+    session.current().draft.cancelled(notification.params?.requestId, notification.params?.reason);
+  });
 };
 
 /** Handlers that were replaced after us would leave tasks out without a word. */

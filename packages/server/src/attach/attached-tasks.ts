@@ -1,11 +1,11 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
-import { serveLegacy, servesTasks } from "../legacy/serve-legacy.ts";
+import { serveLegacy, taskMethodsOf, waitsForNews } from "../legacy/serve-legacy.ts";
 import { modernTaskMethods, serveModernTask } from "../mcp/serve-modern.ts";
 import { type Attachment, readAttached, requireRunning, stoppedError, toLegacyRequest } from "./attachment.ts";
 import { orStopped } from "./or-stopped.ts";
 import type { SdkHandler, SdkRequest } from "./sdk-server.ts";
 
-const methods = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"] as const;
+const methods = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list", "tasks/delete"] as const;
 
 /** Marks our cursors, in a server that lists tasks of its own as well. */
 const cursorMark = "taskbridge:";
@@ -34,10 +34,9 @@ const serveOurs =
     const attached = readAttached(attachment, extra);
     if (attached.era === "legacy" || attached.context === undefined) {
       const legacy = toLegacyRequest(attachment, request, attached);
-      if (!servesTasks(serve, legacy.session)) throw methodNotFound();
       try {
         const answer = serveLegacy(serve, legacy);
-        return await (method === "tasks/result" ? orStopped(serve.stopping, answer) : answer);
+        return await (waitsForNews(serve, legacy) ? orStopped(serve.stopping, answer) : answer);
       } finally {
         session.settle(attached.id);
       }
@@ -89,7 +88,7 @@ const listBoth =
 const canList = (attachment: Attachment, request: SdkRequest, extra: unknown): boolean => {
   const attached = readAttached(attachment, extra);
   if (attached.era === "modern" || attached.owner === null) return false;
-  return servesTasks(attachment.serve, toLegacyRequest(attachment, request, attached).session);
+  return taskMethodsOf(attachment.serve, toLegacyRequest(attachment, request, attached).session) !== undefined;
 };
 
 const withCursor = (request: SdkRequest, cursor: string | undefined): SdkRequest => {
@@ -98,6 +97,6 @@ const withCursor = (request: SdkRequest, cursor: string | undefined): SdkRequest
 };
 
 const isUnknown = (error: unknown): boolean =>
-  error instanceof ProtocolError && (error.code === -32_601 || /^Task not found/.test(error.message));
+  error instanceof ProtocolError && (error.code === -32_601 || /Task not found$/.test(error.message));
 
 const methodNotFound = (): ProtocolError => new ProtocolError(-32_601, "Method not found");

@@ -1,5 +1,5 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
-import { serveLegacy, servesTasks } from "../legacy/serve-legacy.ts";
+import { serveLegacy, servesTasks, waitsForNews } from "../legacy/serve-legacy.ts";
 import { toCaller } from "../mcp/modern-request.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { callModernTool } from "../mcp/serve-modern.ts";
@@ -7,6 +7,7 @@ import { unknownTool } from "../mcp/unknown-tool.ts";
 import { findTool, listTools } from "../mcp/visible-tools.ts";
 import type { AttachedRequest } from "./attached-request.ts";
 import { type Attachment, readAttached, requireRunning, toLegacyRequest } from "./attachment.ts";
+import { orStopped } from "./or-stopped.ts";
 import { requireAskable } from "./require-askable.ts";
 import type { SdkHandler, SdkRequest, SdkServer } from "./sdk-server.ts";
 
@@ -61,7 +62,9 @@ const callOurs = async (attachment: Attachment, request: SdkRequest, attached: A
   requireRunning(serve);
   if (attached.era === "legacy" || attached.context === undefined) {
     try {
-      return await serveLegacy(serve, toLegacyRequest(attachment, request, attached));
+      const legacy = toLegacyRequest(attachment, request, attached);
+      const answer = serveLegacy(serve, legacy);
+      return await (waitsForNews(serve, legacy) ? orStopped(serve.stopping, answer) : answer);
     } finally {
       session.settle(attached.id);
     }

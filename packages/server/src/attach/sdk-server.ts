@@ -12,12 +12,15 @@ export interface SdkRequest {
 /** How either SDK answers one method; `extra` is what that SDK knows about the request. */
 export type SdkHandler = (request: SdkRequest, extra: unknown) => Promise<Json>;
 
+export type SdkNotificationHandler = (notification: SdkRequest) => Promise<void>;
+
 /** Known to every copy of this package, and lighter than a weak set, which servers made for each request would swell. */
 export const attachedMark: unique symbol = Symbol.for("taskbridge.attached");
 
 /** What the low-level servers of both SDKs have in common, some of it not for the public. */
 export interface SdkServer extends SdkSender {
   readonly _requestHandlers: Map<string, SdkHandler>;
+  readonly _notificationHandlers?: Map<string, SdkNotificationHandler>;
   /** SDK 2: methods that its codec lets through although it does not know them. */
   readonly _customSchemaRequestMethods?: Set<string>;
   readonly transport: unknown;
