@@ -35,7 +35,7 @@ export interface ServeContext {
   readonly stopping: AbortSignal;
   /** Calls under way, so that a stop can wait for their answers. */
   readonly calls: Set<Promise<unknown>>;
-  /** Open `tasks/result` of tasks that have not ended. */
+  /** Open requests that are answered by the end of a task. */
   readonly waits: OwnerSlots;
   /** Questions that are being put to clients. A stop gives them up, and waits until others may ask them. */
   readonly asking: Set<Promise<unknown>>;

@@ -118,6 +118,20 @@ describe("[M-9] a marked call", () => {
     expect(backend.callsOf("start")).toHaveLength(1);
   });
 
+  test("is waited for no longer than its caller is verified, and its task goes on", async () => {
+    const clock = fakeClock();
+    let expiresAt = clock.now() + 10_000;
+    const expiring = { authenticate: async () => ({ identity: { issuer: "i", subject: "s", expiresAt } }) };
+    const { draft, backend } = await open({ clock, store: memoryStore({ clock }), fake: { clock }, auth: expiring });
+    const stream = await draft.begin("c-1");
+    expiresAt += 3_600_000;
+    await clock.advance(10_000);
+    await inTime(stream.ended);
+    expect(stream.messages.filter(isAnswer)).toEqual([]);
+    expect(await draft.statusOf("c-1")).toBe("working");
+    expect(backend.of().cancels).toEqual([]);
+  });
+
   test("that is being waited for when the server stops is closed without an answer, and its task goes on", async () => {
     const { draft, server, backend } = await open();
     const stream = await draft.begin("c-1");
