@@ -51,15 +51,19 @@ export const callAsDraftTask = async (
   }
   const leave = context.waits.take(owner);
   const cancelling = new AbortController();
-  const forget = session.draft.keep(request.id, () => cancelling.abort("the client asked for it"));
+  const kept = session.draft.keep(request.id, () => cancelling.abort("the client asked for it"));
   const signals = firstOf([call.signal, cancelling.signal]);
   const lifetime = followCall({ ...call, signal: signals.signal }, context.stopping);
   const draft: DraftCall = { context, tool, request, call, task, lifetime };
+  let isTask = false;
   try {
     const begun = await begin(draft);
-    return "answer" in begun ? begun.answer : await inDraftWords(awaitEnd(draft, begun.view));
+    if ("answer" in begun) return begun.answer;
+    isTask = true;
+    return await inDraftWords(awaitEnd(draft, begun.view));
   } finally {
-    forget();
+    if (isTask) kept.forget();
+    else kept.undo();
     lifetime.settle();
     signals.release();
     leave();

@@ -1,6 +1,14 @@
 import type { RequestId } from "../legacy/client-link.ts";
 import { isRequestTimeout } from "../mcp/call-lifetime.ts";
 
+/** A call that can be cancelled by its request ID. */
+export interface KeptCall {
+  /** It is over: there is nothing left to cancel. */
+  forget(): void;
+  /** It has become no task: the ID means what it meant before, as for a client that repeats a call whose stream it has lost. */
+  undo(): void;
+}
+
 /** What one session has to do with the SEP-1686 draft. */
 export interface DraftCalls {
   /** Its client has shown that it speaks the draft. */
@@ -8,9 +16,9 @@ export interface DraftCalls {
   isSpoken(): boolean;
   /**
    * Calls `cancel` whenever the client cancels this request, also after its stream is lost. A later request of the same ID
-   * takes its place. Returns how to forget it.
+   * takes its place.
    */
-  keep(requestId: RequestId, cancel: () => void): () => void;
+  keep(requestId: RequestId, cancel: () => void): KeptCall;
   /** The client has sent `notifications/cancelled`. */
   cancelled(requestId: unknown, reason: unknown): void;
 }
@@ -27,12 +35,21 @@ export const createDraftCalls = (): DraftCalls => {
     },
     isSpoken: () => isSpoken,
     keep: (requestId, cancel) => {
+      const before = kept.get(requestId);
+      const isKept = (): boolean => kept.get(requestId) === cancel;
       kept.delete(requestId);
       kept.set(requestId, cancel);
       const [oldest] = kept.keys();
       if (kept.size > mostKept) kept.delete(oldest);
-      return () => {
-        if (kept.get(requestId) === cancel) kept.delete(requestId);
+      return {
+        forget: () => {
+          if (isKept()) kept.delete(requestId);
+        },
+        undo: () => {
+          if (!isKept()) return;
+          if (before === undefined) kept.delete(requestId);
+          else kept.set(requestId, before);
+        },
       };
     },
     cancelled: (requestId, reason) => {

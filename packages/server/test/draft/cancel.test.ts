@@ -119,6 +119,20 @@ describe("[M-14] notifications/cancelled with the ID of the call", () => {
   });
 });
 
+describe("[M-14] a client that repeats its call", () => {
+  test("under the same request ID, because it has lost the stream, cancels its task by that ID", async () => {
+    const { draft, backend } = await open();
+    (await draft.begin("c-1", { id: "call" })).close();
+    await eventually(async () => {
+      const again = await draft.call("c-1", { id: "call" });
+      return again.status === 200 && (await answerOf(again)).error?.message === "Task ID already exists: c-1";
+    });
+    await cancel(draft, "call");
+    await eventually(async () => (await draft.statusOf("c-1")) === "cancelled");
+    await eventually(() => backend.of().cancels.length === 1);
+  });
+});
+
 describe("case 13: a client of the draft", () => {
   test("[M-14] whose SDK's own timeout passes: the task goes on, and can still be cancelled", async () => {
     const { draft, backend } = await open();
