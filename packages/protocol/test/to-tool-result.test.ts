@@ -110,3 +110,34 @@ describe("a job that has not", () => {
     expect(() => toToolResult(aView())).toThrow("has not ended");
   });
 });
+
+describe("case 30: a structured result", () => {
+  const of = (size: number) => succeeded(JSON.stringify({ pa: "ä".repeat(size) }));
+
+  test("is told as text as well while it is small", () => {
+    const result = toToolResult(of(8_000), fits);
+    expect(result.content).toEqual([{ type: "text", text: JSON.stringify(result.structuredContent) }]);
+  });
+
+  test.each([
+    ["resources/read" as const, ""],
+    ["task_result" as const, " task_result with taskId t-1 gives it as text."],
+  ])("is shown in part when it is large, and said to be whole elsewhere, for %s", (readOn, way) => {
+    const { content, structuredContent } = toToolResult(of(9_000), fits, readOn);
+    expect(structuredContent).toEqual({ pa: "ä".repeat(9_000) });
+    const [shown, note] = content as readonly { text: string }[];
+    expect(Buffer.byteLength(shown?.text ?? "")).toBe(4_095);
+    expect(shown?.text).not.toContain("\ufffd");
+    expect(note?.text).toBe(`These are the first 4095 of 18009 bytes. structuredContent has the whole.${way}`);
+  });
+
+  test("that does not fit into one answer is named by the companion where hosts read no resources", () => {
+    const view = succeeded("x".repeat(9_000), "text/plain", 100_000);
+    const { content, structuredContent } = toToolResult(view, undefined, "task_result");
+    expect(content[1]).toEqual({
+      type: "text",
+      text: "These are the first 8192 of 100000 bytes. Call task_result with taskId t-1 and offset 8192 to read on.",
+    });
+    expect(structuredContent).toMatchObject({ next: "Call task_result with taskId t-1 to read it." });
+  });
+});

@@ -52,7 +52,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     legacyErrorStatus: parseErrorStatus(options.legacyErrorStatus),
     allowModelAnswers,
     companions,
-    looks: createLookMemory(clock, waitMs),
+    looks: createLookMemory(clock),
     owners: options.owners,
     waitMs,
     clock,

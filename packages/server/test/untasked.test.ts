@@ -37,7 +37,7 @@ describe("a host that knows no tasks", () => {
     expect(result.content).toEqual([
       {
         type: "text",
-        text: `Task ${taskId} of job is still running. It goes on by itself. To wait for its result, call task_status with taskId ${taskId} and waitSeconds 1.`,
+        text: `Task ${taskId} of job is still running. It goes on by itself. To wait for its result, call task_status with taskId ${taskId} and waitSeconds 10.`,
       },
     ]);
     expect(backend.of().cancels).toEqual([]);

@@ -39,6 +39,9 @@ export const toHandleResult = (
   };
 };
 
-/** What callers are advised to wait for with `task_status`: as long as a call itself waits (seconds). */
+/** Shorter is no waiting, and no host gives up sooner (seconds). */
+const leastSeconds = 10;
+
+/** What callers are advised to give `task_status` as `waitSeconds`: as long as a call itself waits, within reason. */
 export const advisedSeconds = ({ waitMs }: Pick<ServeContext, "waitMs">): number =>
-  Math.min(Math.max(Math.round(waitMs / 1000), 1), maxWaitSeconds);
+  Math.min(Math.max(Math.round(waitMs / 1000), leastSeconds), maxWaitSeconds);

@@ -18,11 +18,10 @@ interface Look {
 
 /** So many tasks are remembered; of the others it is as if nobody had looked. */
 const mostRemembered = 1_000;
-/** Who comes back sooner than this has not waited (milliseconds). */
-const tooEarlyMs = 10_000;
+/** Who comes back sooner than this has not waited as advised (milliseconds). */
+const tooEarlyMs = 8_000;
 
-/** `waitMs`: for how long callers are advised to wait. */
-export const createLookMemory = (clock: Clock, waitMs: number): LookMemory => {
+export const createLookMemory = (clock: Clock): LookMemory => {
   const looks = new Map<string, Look>();
   const toKey = (taskId: string, owner: Owner): string => `${taskId} ${owner ?? ""}`;
   return {
@@ -31,8 +30,7 @@ export const createLookMemory = (clock: Clock, waitMs: number): LookMemory => {
       const key = toKey(view.record.taskId, owner);
       const before = looks.get(key);
       const now = clock.now();
-      // Who does as advised is never too early.
-      const isEarly = before !== undefined && now - before.at < Math.min(tooEarlyMs, waitMs / 2);
+      const isEarly = before !== undefined && now - before.at < tooEarlyMs;
       const early = isEarly ? before.early + 1 : 0;
       const questions = new Set(openQuestions(view.record.questions).map((question) => question.key));
       looks.delete(key);

@@ -1,5 +1,7 @@
 import { client20251125 } from "./client-2025-11-25.ts";
 import { client20260728 } from "./client-2026-07-28.ts";
+import { companions20251125 } from "./companions-2025-11-25.ts";
+import { companionsUntasked } from "./companions-untasked.ts";
 import { dialect20251125 } from "./dialect-2025-11-25.ts";
 import { dialect20260728 } from "./dialect-2026-07-28.ts";
 import { dialectSep1686 } from "./dialect-sep-1686.ts";
@@ -26,7 +28,13 @@ export const goldenWires: readonly GoldenWire[] = [
     name: "2025-11-25",
     dialect: dialect20251125,
     open: client20251125,
-    scenarios: [...scenarios20251125, ...questions20251125, ...unmarked20251125, ...refusals20251125],
+    scenarios: [
+      ...scenarios20251125,
+      ...questions20251125,
+      ...unmarked20251125,
+      ...companions20251125,
+      ...refusals20251125,
+    ],
   }),
   goldenWire({
     name: "sep-1686",
@@ -38,6 +46,6 @@ export const goldenWires: readonly GoldenWire[] = [
     name: "untasked",
     dialect: dialect20260728,
     open: client20260728({ tasks: false }),
-    scenarios: scenariosUntasked,
+    scenarios: [...scenariosUntasked, ...companionsUntasked],
   }),
 ];

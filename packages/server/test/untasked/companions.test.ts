@@ -14,11 +14,11 @@ describe.each(eras)("[D-4] a host of %s", (era) => {
     const host = await openHost(era, options);
     const taskId = handleOf(await host.call("job"));
     host.backend.of().progress({ done: 12, total: 40 });
-    await clock.advance(5_000);
+    await clock.advance(10_000);
     const running = await host.call("task_status", { taskId });
     expect(running.result).toMatchObject({ isError: false, structuredContent: { taskId, taskStatus: "working" } });
     expect(textOf(running)).toBe(
-      `Task ${taskId} of job is still running (12 of 40). It goes on by itself. To wait for its result, call task_status with taskId ${taskId} and waitSeconds 1.`,
+      `Task ${taskId} of job is still running (12 of 40). It goes on by itself. To wait for its result, call task_status with taskId ${taskId} and waitSeconds 10.`,
     );
     const waiting = host.call("task_status", { taskId, waitSeconds: 45 });
     await clock.advance(1_000);
@@ -147,7 +147,7 @@ describe.each(eras)("[D-4] a host of %s", (era) => {
     expect(textOf(answer)).toContain("is still running");
   });
 
-  test("case 27: that invents an ID is told its own open tasks, and nobody else's", async () => {
+  test("case 27: [D-11] that invents an ID is told its own open tasks, and nobody else's", async () => {
     const auth = {
       authenticate: async (headers: Readonly<Record<string, string | undefined>>) => ({
         identity: { issuer: "test", subject: headers["x-user"] ?? "nobody" },
@@ -196,7 +196,7 @@ describe.each(eras)("[D-4] a host of %s", (era) => {
     expect(textOf(expired)).toMatch(/^Task (has expired|not found): "\w+"\. You have no open tasks\.$/);
   });
 
-  test("[D-7] a retried call is folded into the task that runs, and says so", async () => {
+  test("[D-11] a retried call is folded into the task that runs, and says so", async () => {
     const host = await openHost(era, { tools: [tool({ task: { dedupeWindowMs: 600_000 } })] });
     const first = await host.call("job", { a: 1 });
     const again = await host.call("job", { a: 1 });
