@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, Limits, TaskPolicy } from "@taskbridge/core";
-import type { WireLimits, WireName } from "@taskbridge/server";
+import type { CompanionsPolicy, WireLimits, WireName } from "@taskbridge/server";
 import type { ConfigError } from "./config-error.ts";
 import type { ConfigPath } from "./config-path.ts";
 
@@ -27,6 +27,7 @@ export interface ServerSettings {
   readonly instructions?: string;
   readonly wires?: readonly WireName[];
   readonly legacyErrorStatus?: "failed" | "completed";
+  readonly companions?: CompanionsPolicy;
   readonly allowModelAnswers?: boolean;
   readonly waitMs?: number;
   readonly http?: {

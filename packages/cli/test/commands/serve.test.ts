@@ -90,6 +90,28 @@ describe("serve", () => {
     expect(outcome.stderr).toMatch(/^taskbridge\.yaml:1: server\.http\.host: others can reach 0\.0\.0\.0/);
   });
 
+  test("a tool with the name of a companion is refused, naming it; without companions it is served", async () => {
+    const taken = configText.replace("name: echo", "name: task_status");
+    writeFileSync(join(bench.folder, "taken.yaml"), taken);
+    const outcome = await bench.run(["serve", "--config", "taken.yaml", "--port", "0"]);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(
+      /^taken\.yaml:\d+: tools\[0\]\.name: "task_status" .* set server\.companions to never\n$/,
+    );
+    writeFileSync(join(bench.folder, "never.yaml"), `server: { companions: never }\n${taken}`);
+    const cli = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [cli, "serve", "--config", join(bench.folder, "never.yaml"), "--stdio"],
+      stderr: "pipe",
+    });
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["task_status", "text", "large", "fail", "wait", "ask"]);
+    await client.close();
+  });
+
   test("tokens that cannot be read are refused, naming the member", async () => {
     writeFileSync(join(bench.folder, "auth.yaml"), `server:\n  auth: { tokens: ./nowhere.json }\n${configText}`);
     const outcome = await bench.run(["serve", "--config", "auth.yaml", "--port", "0"]);
@@ -109,7 +131,10 @@ describe("serve", () => {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
     await client.connect(transport);
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(["echo", "text", "large", "fail", "wait", "ask"]);
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...["echo", "text", "large", "fail", "wait", "ask"],
+      ...["task_status", "task_result", "task_cancel"],
+    ]);
     const result = await client.callTool({ name: "echo", arguments: { text: "over stdio" } });
     expect(result.content).toEqual([{ type: "text", text: '{"text":"over stdio"}' }]);
     await client.close();

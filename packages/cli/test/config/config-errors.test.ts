@@ -79,13 +79,18 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
   [
     "a wire of a later version",
     `${valid}server:\n  wires:\n    - 2026-07-28\n    - sep-1687\n`,
-    '10: server.wires[1]: must be 2026-07-28, 2025-11-25, sep-1686 or none, got "sep-1687"',
+    '10: server.wires[1]: must be 2026-07-28, 2025-11-25, sep-1686 or none, got "sep-1687"; did you mean sep-1686?',
   ],
   ["a wire twice", `${valid}server: { wires: [none, none] }\n`, "7: server.wires[1]: the same as [0]"],
   [
     "an unknown wire",
     `${valid}server: { wires: [2026-07-27] }\n`,
-    '7: server.wires[0]: must be 2026-07-28, 2025-11-25 or none, got "2026-07-27"; did you mean 2026-07-28?',
+    '7: server.wires[0]: must be 2026-07-28, 2025-11-25, sep-1686 or none, got "2026-07-27"; did you mean 2026-07-28?',
+  ],
+  [
+    "a word for the companions that is none",
+    `${valid}server: { companions: sometimes }\n`,
+    '7: server.companions: must be auto, always or never, got "sometimes"',
   ],
   [
     "a status that a failed job cannot have",

@@ -58,7 +58,7 @@ export const createToolCatalog = (
     listed.push(listPlain(tool));
   }
   for (const tool of companions) {
-    if (tools.has(tool.name)) throw companionClash(tool.name);
+    requireFree(tool.name, [...tools.values()]);
     tools.set(tool.name, { kind: "companion", tool, checkInput: compileCheck(tool.inputSchema, tool.name) });
   }
   const withSupport = (tool: Tool): Tool => {
@@ -82,12 +82,17 @@ export const createToolCatalog = (
   };
 };
 
-const companionClash = (name: string): BridgeError =>
-  new BridgeError(
+const requireFree = (name: string, taken: readonly CatalogTool[]): void => {
+  const clash = taken.find(({ tool }) => tool.name === name);
+  if (clash === undefined) return;
+  const place = taken.filter(({ kind }) => kind === clash.kind).indexOf(clash);
+  const path = `${clash.kind === "plain" ? "plainTools" : "tools"}[${place}].name`;
+  throw new BridgeError(
     "misconfigured",
-    `tools: "${name}" is the name of a tool that this server adds for hosts without tasks: rename yours, or set server.companions to never`,
-    { data: { path: "tools", tool: name } },
+    `${path}: "${name}" is the name of a tool that this server adds for hosts without tasks: rename yours, or set server.companions to never`,
+    { data: { path, tool: name } },
   );
+};
 
 const listPipeline = (tool: ResolvedTool): Tool => {
   const outputSchema = toPublishedSchema(tool.output);

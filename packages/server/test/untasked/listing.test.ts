@@ -85,11 +85,14 @@ describe("[D-4] the companion tools", () => {
       const tools = [{ name, adapter: "fake", target: { run: "job" } }];
       const plainTools = [{ name, inputSchema: { type: "object" }, call: () => ({ content: [] }) }];
       const job = { name: "job", adapter: "fake", target: { run: "job" } };
-      for (const own of [{ tools }, { tools: [job], plainTools }]) {
+      for (const [own, path] of [
+        [{ tools: [job, ...tools] }, "tools[1].name"],
+        [{ tools: [job], plainTools }, "plainTools[0].name"],
+      ] as const) {
         await expect(start({ ...own, allowModelAnswers: true })).rejects.toMatchObject({
           code: "misconfigured",
           message: expect.stringContaining(`"${name}"`),
-          data: { tool: name },
+          data: { path, tool: name },
         });
         const host = await joinHost("2026-07-28", await serve({ ...own, companions: "never" }));
         expect((await host.list()).map((tool) => tool.name)).toContain(name);
