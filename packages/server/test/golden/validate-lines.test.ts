@@ -16,6 +16,8 @@ const optional: ReadonlySet<string> = new Set([
   ...["total", "params.message"],
   // Of 2025-11-25.
   ...["pollInterval", "nextCursor", "params.mode", "params.task", "systemPrompt", "params.requestId", "reason"],
+  // Of the SEP-1686 draft.
+  "pollFrequency",
 ]);
 /** Members that may have any value. */
 const free: ReadonlySet<string> = new Set(["data", "structuredContent"]);
@@ -141,7 +143,7 @@ describe("what 2025-11-25 says beside its definitions", () => {
 });
 
 test("a definition that does not exist is no pass", () => {
-  for (const schema of ["2025-11-25", "2026-07-28", "ext-tasks"] as const) {
+  for (const schema of ["2025-11-25", "2026-07-28", "ext-tasks", "sep-1686"] as const) {
     expect(() => findFault({ schema, definition: "Unheard", value: {} })).toThrow("Unheard");
   }
 });
