@@ -20,6 +20,11 @@ const runs = [
     },
   },
   {
+    folder: "packages/server",
+    tests: "test/untasked/long-pipeline",
+    sizes: { TASKBRIDGE_LONG_PIPELINE: "1" },
+  },
+  {
     folder: "packages/testkit",
     tests: "test/engine-property",
     sizes: { TASKBRIDGE_PROPERTY_RUNS: "10000", TASKBRIDGE_PROPERTY_SEED: seed },
