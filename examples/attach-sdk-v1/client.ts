@@ -29,7 +29,7 @@ async function useShop(): Promise<void> {
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map(({ name }) => name),
-    ["find_product", "reprice", "import_stock"],
+    ["find_product", "reprice", "import_stock", "task_status", "task_result", "task_cancel"],
   );
   const mugs = await findProducts("mug");
   assert.deepEqual(
