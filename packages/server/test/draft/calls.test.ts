@@ -105,6 +105,16 @@ describe("[M-9] a marked call", () => {
     expect(backend.of().cancels).toEqual([]);
   });
 
+  test("can be polled before its notice, while the backend still takes the start", async () => {
+    const { draft, backend } = await open();
+    backend.faults.next("start", { delayMs: 300 });
+    const stream = await draft.call("c-1");
+    await eventually(async () => (await draft.statusOf("c-1")) === "submitted");
+    expect(stream.messages).toEqual([]);
+    await stream.find(isCreated);
+    expect(await draft.statusOf("c-1")).toBe("working");
+  });
+
   test("[M-12] case 6: whose start hangs is told of its task all the same, and a retry starts nothing", async () => {
     const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, task: { ackMs: 20 } }];
     const { draft, url, backend } = await open({ tools, limits: { closeGraceMs: 10 } });
