@@ -1,140 +1,158 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonObject } from "@taskbridge/core";
-import { CliError, usageError } from "./cli-error.ts";
-import { type LegacySourceOptions, legacySource, requireLegacySource } from "./legacy-source.ts";
-import type { CallOptions, CallOutcome, TaskSource, TaskStatus } from "./task-source.ts";
-import { shellWord } from "./terminal/shell-word.ts";
-import { legacyVersion } from "./wire/legacy-session.ts";
-import type { Members } from "./wire/members.ts";
-import { openConnection } from "./wire/open-connection.ts";
 import {
-  extensionMeta,
-  protocolVersion,
-  type Request,
-  retryWhileUnreachable,
-  taskRequests,
-  tasksExtension,
-  toCliError,
-  Unreachable,
-} from "./wire/task-requests.ts";
-import { toInputResponses, toQuestion, toQuestions } from "./wire/to-questions.ts";
-import { textsOf, toImmediate, toResult } from "./wire/to-result.ts";
-import { toStatus } from "./wire/to-status.ts";
-import type { CallWire } from "./wire/wire-names.ts";
+  isOver,
+  isTaskClientError,
+  type TaskClient,
+  type TaskWatch,
+  type TaskStatus as WireStatus,
+} from "@taskbridge/client";
+import type { JsonValue } from "@taskbridge/core";
+import { CliError, usageError } from "./cli-error.ts";
+import type { Answers, CallOptions, CallOutcome, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
+import { shellWord } from "./terminal/shell-word.ts";
+import { type OpenOptions, openTaskClient } from "./wire/open-task-client.ts";
+import { toCliError } from "./wire/to-cli-error.ts";
+import { type Outcome, textsOf, toStatus } from "./wire/to-status.ts";
 
-// All that the CLI needs of an MCP client. The SDK's client refuses task results, so calls go through its transport.
+export type TaskClientOptions = OpenOptions;
 
-export interface TaskClientOptions extends LegacySourceOptions {
-  readonly wire: CallWire;
-}
-
-/** An untasked call of ours lasts 45 s at most; other servers may take longer. */
-const untaskedTimeoutMs = 600_000;
-const shortestPollMs = 100;
-
-/** Connects to an MCP server over HTTP, through the tasks extension where wanted and there. */
+/** The tasks of an MCP server over HTTP, on the wire that is wanted or the best that it has. */
 export const connectTaskClient = async (options: TaskClientOptions): Promise<TaskSource> => {
-  if (options.wire === legacyVersion) return requireLegacySource(options);
-  let ask: CallOptions["ask"] | undefined;
-  const connection = await openConnection(options, {
-    mode: options.wire === protocolVersion ? { pin: protocolVersion } : "auto",
-    elicit: async (params) => (await ask?.([toQuestion("question", { params })]))?.["question"],
-  });
-  const { client, transport } = connection;
-  const isModern = client.getNegotiatedProtocolVersion() === protocolVersion;
-  const { extensions, tasks } = client.getServerCapabilities() ?? {};
-  const hasTasks = isModern && extensions?.[tasksExtension] !== undefined;
-  if (options.wire === "auto" && !hasTasks && (isModern || tasks !== undefined)) {
-    const legacy = await legacySourceIfOffered(options);
-    if (legacy !== undefined) {
-      await connection.close();
-      return legacy;
+  const { calls, handles, close } = await openTaskClient(options);
+  const source = taskSource(calls, options);
+  const read = handles === undefined ? undefined : taskSource(handles, options);
+  return {
+    ...(read ?? source),
+    callTool: async (tool, input, call) => {
+      const outcome = await source.callTool(tool, input, call);
+      const taskId = outcome.kind === "result" && calls.wire === "none" ? handleIn(outcome.result) : undefined;
+      if (outcome.kind === "task" || taskId === undefined) return outcome;
+      // The server has waited long enough and handed out what other wires call a task.
+      if (read === undefined) throw new CliError(outcome.result.text);
+      return { kind: "task", task: await read.readTask(taskId) };
+    },
+    close: async () => {
+      await source.close();
+      await read?.close();
+      await close();
+    },
+  };
+};
+
+const handleIn = ({ json }: TaskResult): string | undefined => {
+  const { taskId, taskStatus } = (typeof json === "object" && json !== null ? json : {}) as Record<string, unknown>;
+  return typeof taskId === "string" && typeof taskStatus === "string" ? taskId : undefined;
+};
+
+/** Ctrl-C before the task is there: these calls are stopped; on the others the answer comes at once, or the stream's end says it. */
+const stopsBefore = new Set(["none", "sep-1686"]);
+
+const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSource => {
+  const { wire } = calls;
+  const isModern = wire === "2026-07-28";
+  const watches = new Map<string, TaskWatch>();
+  const watchOf = (taskId: string): TaskWatch => {
+    const watch = watches.get(taskId) ?? calls.watch(taskId, { questions: asks });
+    watches.set(taskId, watch);
+    return watch;
+  };
+  const told = async <Value>(work: Promise<Value>, method?: string): Promise<Value> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw toCliError(error, url, method);
     }
-  }
-  if (options.wire === protocolVersion && !hasTasks) {
-    await connection.close();
-    throw new CliError(`${options.url}: the server does not offer the tasks extension of ${protocolVersion}`);
-  }
-  const request = taskRequests(transport, options.url, extensionMeta);
-  const source = taskSource(request, options);
-  const callUntasked = async (tool: string, input: JsonObject, call: CallOptions): Promise<CallOutcome> => {
-    ask = call.ask;
-    const limits = { signal: call.signal, timeout: untaskedTimeoutMs };
-    const result = await client.callTool({ name: tool, arguments: { ...input } }, limits).catch((error: unknown) => {
-      throw toCliError(error, options.url);
-    });
-    const { taskId, taskStatus } = ((result as Members)["structuredContent"] ?? {}) as Members;
-    if (typeof taskId !== "string" || typeof taskStatus !== "string") return toImmediate(request, result as Members);
-    // The server has waited long enough and handed out what other wires call a task.
-    if (hasTasks) return { kind: "task", task: await source.readTask(taskId) };
-    throw new CliError(textsOf(result as Members).join("\n"));
   };
+  const outcomeOf = async (status: WireStatus): Promise<Outcome | undefined> => {
+    if (status.result !== undefined || !isOver(status) || status.state === "cancelled") return status.result;
+    try {
+      return await calls.readResult(status.taskId);
+    } catch (error) {
+      if (isTaskClientError(error, "failed")) return error;
+      throw error;
+    }
+  };
+  const settled = async (look: Promise<WireStatus>): Promise<TaskStatus> => {
+    const status = await look;
+    return toStatus(status, await outcomeOf(status));
+  };
+  const wholeOf = async (result: Parameters<TaskClient["readWhole"]>[0]): Promise<TaskResult> => {
+    const { text, json } = await calls.readWhole(result);
+    return json === undefined ? { text } : { text, json: json as JsonValue };
+  };
+
+  const start = async (tool: string, input: object, { ask, signal }: CallOptions): Promise<CallOutcome> => {
+    const before = new AbortController();
+    const giveUp = (): void => before.abort();
+    signal.addEventListener("abort", giveUp, { once: true });
+    const pending = calls.beginCall(
+      tool,
+      { ...input },
+      {
+        holdQuestions: asks,
+        onQuestion: async (question) => {
+          const answers: Answers = await ask([question as never]);
+          return (answers[question.key] ?? { action: "cancel" }) as never;
+        },
+        cancelOnAbort: stopsBefore.has(wire),
+        ...(wire === "2025-11-25" ? {} : { signal: before.signal }),
+      },
+    );
+    try {
+      // Whichever is first: an interrupted wait has no task.
+      const taskId = await Promise.race([pending.created, pending.result().then(() => undefined)]);
+      if (taskId === undefined) {
+        const result = await pending.result();
+        const whole = result.isError === true ? { text: textsOf(result).join("\n") } : await wholeOf(result);
+        return { kind: "result", result: whole, failed: result.isError === true };
+      }
+      // It was interrupted while the answer was on its way, and stopped.
+      before.signal.throwIfAborted();
+      // Claims the questions before the pending call gives them up.
+      watchOf(taskId);
+      const status = pending.status();
+      return { kind: "task", task: await settled(status === undefined ? calls.read(taskId) : Promise.resolve(status)) };
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+      pending.detach();
+    }
+  };
+
   return {
-    ...source,
-    callTool: hasTasks && options.wire !== "none" ? source.callTool : callUntasked,
-    close: connection.close,
-  };
-};
-
-/** A server may speak both revisions and have tasks in the older one only. */
-const legacySourceIfOffered = async (options: TaskClientOptions): Promise<TaskSource | undefined> => {
-  try {
-    return await legacySource(options);
-  } catch (error) {
-    // It does not speak the older revision.
-    if (error instanceof CliError && !(error instanceof Unreachable)) return undefined;
-    throw error;
-  }
-};
-
-const taskSource = (request: Request, options: TaskClientOptions): Omit<TaskSource, "close"> => {
-  const lastSeen = new Map<string, Members>();
-  const patiently: Request = (method, params, limits) =>
-    retryWhileUnreachable(() => request(method, params, limits), options.onTrouble, limits?.signal);
-  const readTask = async (taskId: string, signal?: AbortSignal): Promise<TaskStatus> => {
-    const task = await patiently("tasks/get", { taskId }, signal === undefined ? {} : { signal });
-    lastSeen.set(taskId, task);
-    return toStatus(task);
-  };
-
-  return {
-    flags: `--url ${shellWord(options.url.href)}`,
-    answeredBy: "command",
-    callTool: async (tool, input, { ask, signal }) => {
-      let params: Members = { name: tool, arguments: input };
-      for (;;) {
-        // Not repeated when the connection breaks: the pipeline may have been started.
-        const result = await request("tools/call", params, { signal });
-        if (result["resultType"] === "task") return { kind: "task", task: toStatus(result) };
-        if (result["resultType"] !== "input_required") return toImmediate(patiently, result);
-        const answers = await ask(toQuestions(result["inputRequests"]));
-        const inputResponses = toInputResponses(answers);
-        params = { name: tool, arguments: input, inputResponses, requestState: result["requestState"] };
+    flags: `--url ${shellWord(url.href)}${isModern || wire === "none" ? "" : ` --wire ${wire}`}`,
+    wire,
+    answeredBy: isModern || wire === "none" ? "command" : "follower",
+    callTool: (tool, input, call) => told(start(tool, input, call), "tools/call"),
+    readTask: (taskId) => {
+      if (asks) watchOf(taskId);
+      return told(settled(calls.read(taskId)));
+    },
+    nextStatus: ({ taskId }, signal) => told(settled(watchOf(taskId).next(signal))),
+    readResult: ({ taskId }) => told(calls.readResult(taskId).then(wholeOf)),
+    answerTask: (taskId, answers) => told(calls.answer(taskId, answers as never)),
+    cancelTask: async (taskId) => {
+      const status = await told(calls.read(taskId));
+      await told(calls.cancel(taskId));
+      // The draft cancels by the request of the session that made it; with the ID alone a task can only be deleted.
+      if (wire === "sep-1686") return { ...toStatus(status), state: "cancelled", questions: [] };
+      return told(settled(calls.read(taskId)));
+    },
+    listTasks: async function* () {
+      try {
+        for await (const status of calls.list()) yield toStatus(status);
+      } catch (error) {
+        if (isTaskClientError(error, "unsupported")) throw cannotList(wire, url);
+        throw toCliError(error, url);
       }
     },
-    readTask: (taskId) => readTask(taskId),
-    nextStatus: async ({ taskId }, signal) => {
-      const interval = Number(lastSeen.get(taskId)?.["pollIntervalMs"] ?? 0);
-      await sleep(Math.max(interval, shortestPollMs), undefined, { signal });
-      return readTask(taskId, signal);
-    },
-    readResult: async ({ taskId }) => {
-      if (lastSeen.get(taskId)?.["result"] === undefined) await readTask(taskId);
-      const result = (lastSeen.get(taskId)?.["result"] ?? {}) as Members;
-      return toResult(patiently, result);
-    },
-    answerTask: async (taskId, answers) => {
-      await patiently("tasks/update", { taskId, inputResponses: toInputResponses(answers) });
-      return [];
-    },
-    cancelTask: async (taskId) => {
-      await patiently("tasks/cancel", { taskId });
-      return readTask(taskId);
-    },
-    listTasks: () => {
-      throw usageError(
-        `tasks list: ${protocolVersion} over --url cannot list tasks; use --wire ${legacyVersion} where the server has it, or --config on the server's host`,
-      );
+    close: async () => {
+      for (const watch of watches.values()) watch.close();
     },
   };
 };
+
+const cannotList = (wire: string, url: URL): CliError =>
+  usageError(
+    wire === "2026-07-28"
+      ? `tasks list: ${wire} over --url cannot list tasks; use --wire 2025-11-25 where the server has it, or --config on the server's host`
+      : `tasks list: ${url} does not list tasks`,
+  );

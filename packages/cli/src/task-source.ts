@@ -31,8 +31,9 @@ export interface TaskStatus {
   readonly resultBytes?: number;
   /** The backend's own page. */
   readonly url?: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
+  /** Not told on every wire. */
+  readonly createdAt?: number;
+  readonly updatedAt?: number;
   readonly endedAt?: number;
   readonly expiresAt?: number;
 }
@@ -52,6 +53,8 @@ export interface CallOptions {
 export interface TaskSource {
   /** `--config F` or `--url U`, and the wire where it matters: how another command reaches the same tasks. */
   readonly flags: string;
+  /** How the server is spoken to, where there is one. */
+  readonly wire?: string;
   /** Who can answer what a task asks: any command, or only one that follows it, where the server puts its questions itself. */
   readonly answeredBy: "command" | "follower";
   callTool(tool: string, input: JsonObject, options: CallOptions): Promise<CallOutcome>;

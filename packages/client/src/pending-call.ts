@@ -14,6 +14,11 @@ export interface ResumeOptions {
    * clients that were constructed with the capability `elicitation`.
    */
   readonly onQuestion?: OnQuestion;
+  /**
+   * Questions are told with the status and answered by `answer`, those too that a server asks by requests; `onQuestion` is
+   * only asked what comes before there is a task. Default false.
+   */
+  readonly holdQuestions?: boolean;
   /** Ends the wait after so long (milliseconds) with `timeout`; the task goes on. Default: never. */
   readonly timeoutMs?: number;
   /** Ends the wait with `detached`; the task goes on, unless `cancelOnAbort`. */
@@ -79,20 +84,16 @@ export const pendingCall = (parts: PendingParts, open: (ended: AbortSignal) => O
   };
 
   const follow = async (first: TaskStatus, answer: Promise<ToolResult> | undefined): Promise<ToolResult> => {
-    const asks = options.onQuestion !== undefined;
+    const { onQuestion, holdQuestions = false } = options;
+    const asks = onQuestion !== undefined || holdQuestions;
     const over = new AbortController();
     const signal = AbortSignal.any([ended.signal, over.signal]);
     const watch = watchTask(wire, first.taskId, { clock, asks, first });
     parts.onFollowed?.();
-    const answered = (): void => {};
     const desk =
-      options.onQuestion === undefined
+      onQuestion === undefined || holdQuestions
         ? undefined
-        : questionDesk(
-            options.onQuestion,
-            (id, answers) => wire.answer(id, answers),
-            () => answered(),
-          );
+        : questionDesk(onQuestion, (id, answers) => wire.answer(id, answers), watch.wake);
     const poll = async (): Promise<ToolResult> => {
       for (let status = first; ; status = await watch.next(signal)) {
         await see(status);

@@ -12,6 +12,8 @@ export interface TaskWatch {
    * `unreachable`, …).
    */
   next(signal?: AbortSignal): Promise<TaskStatus>;
+  /** Ends the pause before the next look. */
+  wake(): void;
   close(): void;
 }
 
@@ -35,6 +37,7 @@ export const watchTask = (
       latest = status;
       return status;
     },
+    wake: nap.wake,
     close: stop,
   };
 };

@@ -37,9 +37,9 @@ export const answerTask = async (taskId: string, flags: AnswerFlags): Promise<nu
   });
 };
 
-const notByCommand = (taskId: string, { flags }: TaskSource): CliError =>
+const notByCommand = (taskId: string, { flags, wire }: TaskSource): CliError =>
   usageError(
-    `tasks answer: MCP 2025-11-25 has no request that answers a question: the server asks whoever follows the task.\nOn a terminal, this is asked:\n  taskbridge tasks watch ${taskId} ${flags}`,
+    `tasks answer: ${wire === "sep-1686" ? "the SEP-1686 draft" : `MCP ${wire}`} has no request that answers a question: the server asks whoever follows the task.\nOn a terminal, this is asked:\n  taskbridge tasks watch ${taskId} ${flags}`,
   );
 
 const nothingToAnswer = (questions: readonly Question[], key: string | undefined): CliError =>

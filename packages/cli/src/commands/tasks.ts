@@ -99,11 +99,16 @@ export const watchTask = async (taskId: string, flags: TasksFlags): Promise<numb
   }
 };
 
+/** The draft cancels by the request of whoever made the call; another process can only delete. */
+const deletedNote =
+  "On SEP-1686 only the session that made the call can cancel it, so the task was deleted: its execution is stopped, and nothing of it can be read any more.\n";
+
 export const cancelTask = (taskId: string, flags: TasksFlags): Promise<number> =>
   withSource(flags, async (source) => {
     const before = await source.readTask(taskId);
     if (isOver(before)) throw new CliError(`the task has ended already: ${stateWords[before.state]}`);
     const task = await source.cancelTask(taskId);
+    if (source.wire === "sep-1686") process.stderr.write(deletedNote);
     if (flags.json) printDocument(task);
     else printText(isOver(task) ? stateWords[task.state] : "asked to stop");
     return exitCodes.completed;

@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  Client,
-  type ClientOptions,
-  type ElicitResult,
-  StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
-import type { Answers } from "../task-source.ts";
-import type { Members } from "./members.ts";
-import { clientCapabilities, clientInfo, toCliError } from "./task-requests.ts";
-import { toElicitResult } from "./to-questions.ts";
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { version } from "../version.ts";
+import { toConnectError } from "./to-cli-error.ts";
 
 export interface ServerAddress {
   readonly url: URL;
@@ -16,21 +9,19 @@ export interface ServerAddress {
   readonly token?: string;
 }
 
-/** Answers what the server asks by a request; undefined dismisses it. The signal fires when the server takes it back. */
-export type Elicit = (params: Members, signal: AbortSignal) => Promise<Answers[string] | undefined>;
-
 export interface ConnectionOptions {
   readonly mode: NonNullable<NonNullable<ClientOptions["versionNegotiation"]>["mode"]>;
-  /** Absent: the server is told that nobody can be asked. */
-  readonly elicit?: Elicit;
+  /** Whether there is a person to put questions to; otherwise the server is told that nobody can be asked. */
+  readonly asks: boolean;
 }
 
 export interface Connection {
   readonly client: Client;
-  readonly transport: StreamableHTTPClientTransport;
   /** Also ends the session, where there is one. */
   close(): Promise<void>;
 }
+
+export const clientInfo: { readonly name: string; readonly version: string } = { name: "taskbridge", version };
 
 /** A server that does not answer keeps nobody from ending (milliseconds). */
 const farewellMs = 1_000;
@@ -38,18 +29,12 @@ const farewellMs = 1_000;
 /** Connects to an MCP server over HTTP. Rejects with a `CliError`. */
 export const openConnection = async (
   { url, token }: ServerAddress,
-  { mode, elicit }: ConnectionOptions,
+  { mode, asks }: ConnectionOptions,
 ): Promise<Connection> => {
   const client = new Client(clientInfo, {
-    capabilities: elicit === undefined ? {} : clientCapabilities,
+    capabilities: asks ? { elicitation: { form: {} } } : {},
     versionNegotiation: { mode },
   });
-  if (elicit !== undefined) {
-    client.setRequestHandler(
-      "elicitation/create",
-      async ({ params }, { mcpReq }) => toElicitResult(await elicit(params as Members, mcpReq.signal)) as ElicitResult,
-    );
-  }
   const transport = new StreamableHTTPClientTransport(
     url,
     token === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } },
@@ -57,11 +42,10 @@ export const openConnection = async (
   try {
     await client.connect(transport);
   } catch (error) {
-    throw toCliError(error, url);
+    throw toConnectError(error, url);
   }
   return {
     client,
-    transport,
     close: async () => {
       // Where this fails, the server ends the session by itself once it is not used.
       await Promise.race([transport.terminateSession().catch(() => {}), sleep(farewellMs, undefined, { ref: false })]);

@@ -1,41 +1,66 @@
-import type { ExecutionProgress, TaskState } from "@taskbridge/core";
-import type { TaskStatus } from "../task-source.ts";
-import type { Members } from "./members.ts";
-import { toQuestions } from "./to-questions.ts";
-import { textsOf } from "./to-result.ts";
+import {
+  isTaskClientError,
+  type TaskClientError,
+  type ToolResult,
+  type TaskState as WireState,
+  type TaskStatus as WireStatus,
+} from "@taskbridge/client";
+import type { ExecutionProgress, JsonObject, TaskState } from "@taskbridge/core";
+import type { Question, TaskStatus } from "../task-source.ts";
 
-const states: Readonly<Record<string, TaskState>> = {
+const states: Readonly<Record<WireState, TaskState>> = {
+  submitted: "queued",
   working: "running",
   input_required: "waiting",
   completed: "succeeded",
   failed: "failed",
   cancelled: "cancelled",
+  unknown: "failed",
 };
 
-/** A task of the wire, as `tools/call` and `tasks/get` answer it. */
-export const toStatus = (task: Members): TaskStatus => {
-  const result = task["result"] as Members | undefined;
-  const hasFailed = result?.["isError"] === true;
-  const state = hasFailed ? "failed" : (states[String(task["status"])] ?? "running");
-  const message = task["statusMessage"];
-  const progress = state === "running" && typeof message === "string" ? parseProgress(message) : undefined;
-  const createdAt = Date.parse(String(task["createdAt"]));
-  const updatedAt = Date.parse(String(task["lastUpdatedAt"]));
-  const ttlMs = task["ttlMs"];
+/** What a task that has ended came to. */
+export type Outcome = ToolResult | TaskClientError;
+
+/** A task of any wire, with its outcome where that is known. */
+export const toStatus = (task: WireStatus, outcome?: Outcome): TaskStatus => {
+  const { taskId, message, questions, createdAt, updatedAt, keepMs } = task;
+  const failure = toFailure(task, outcome);
+  const state = failure === undefined ? states[task.state] : "failed";
+  const progress = state === "running" && message !== undefined ? parseProgress(message) : undefined;
   return {
-    taskId: String(task["taskId"]),
+    taskId,
     state,
-    ...(typeof message === "string" && progress === undefined ? { message } : {}),
+    ...(message === undefined || progress !== undefined ? {} : { message }),
     ...(progress === undefined ? {} : { progress }),
-    questions: state === "waiting" ? toQuestions(task["inputRequests"]) : [],
-    ...(state === "failed" ? { failure: toFailure(task) } : {}),
-    createdAt,
-    updatedAt,
-    ...(typeof ttlMs === "number" ? { expiresAt: createdAt + ttlMs } : {}),
+    questions: questions.map(toQuestion),
+    ...(failure === undefined ? {} : { failure }),
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(updatedAt === undefined ? {} : { updatedAt }),
+    ...(createdAt === undefined || typeof keepMs !== "number" ? {} : { expiresAt: createdAt + keepMs }),
   };
 };
 
-/** The wire has no place for numbers, so servers of ours tell progress as `3 of 10: message`. */
+const toQuestion = ({ schema, ...question }: WireStatus["questions"][number]): Question =>
+  schema === undefined ? question : { ...question, schema: schema as JsonObject };
+
+/** Servers put the cause of a failure into the message, so that it is known without asking for the result. */
+const toFailure = ({ state, message }: WireStatus, outcome: Outcome | undefined): TaskStatus["failure"] | undefined => {
+  const isFailed = state === "failed" || state === "unknown";
+  if (isTaskClientError(outcome)) return isFailed ? { reason: outcome.message } : undefined;
+  if (outcome?.isError === true) {
+    const [reason = "failed", ...detail] = textsOf(outcome);
+    return detail.length === 0 ? { reason } : { reason, detail: detail.join("\n") };
+  }
+  return isFailed ? { reason: message ?? "failed" } : undefined;
+};
+
+/** The content of a result, a text for each block. */
+export const textsOf = ({ content }: ToolResult): readonly string[] =>
+  content.map(({ type, text, uri }) =>
+    type === "text" ? String(text) : `[${type}${uri === undefined ? "" : ` ${uri}`}]`,
+  );
+
+/** The wires have no place for numbers, so servers of ours tell progress as `3 of 10: message`. */
 const parseProgress = (message: string): ExecutionProgress | undefined => {
   const [, done, total, rest] = /^(\d+(?:\.\d+)?)(?: of (\d+(?:\.\d+)?))?(?:: (.*))?$/s.exec(message) ?? [];
   if (done === undefined) return undefined;
@@ -44,11 +69,4 @@ const parseProgress = (message: string): ExecutionProgress | undefined => {
     ...(total === undefined ? {} : { total: Number(total) }),
     ...(rest === undefined ? {} : { message: rest }),
   };
-};
-
-const toFailure = (task: Members): { reason: string; detail?: string } => {
-  const error = task["error"] as Members | undefined;
-  if (error !== undefined) return { reason: String(error["message"]) };
-  const [reason = "failed", ...detail] = textsOf(task["result"] as Members);
-  return detail.length === 0 ? { reason } : { reason, detail: detail.join("\n") };
 };

@@ -67,7 +67,7 @@ describe("call --config", () => {
     ["both kinds of arguments", ["echo", "--input", "{}", "--input-file", "x"], "give either --input or --input-file"],
     ["a token without a server", ["echo", "--token", "x"], "--token is for a server: it needs --url"],
     ["a wire without a server", ["echo", "--wire", "none"], "--wire is about a server: it needs --url"],
-    ["a wire that it does not speak", ["echo", "--wire", "sep-1686"], "The wire sep-1686 is not available"],
+    ["a wire that it does not speak", ["echo", "--wire", "sep-1234"], "The wire sep-1234 is not available"],
     ["an unknown flag", ["echo", "--inptu", "{}"], "unknown option '--inptu'"],
   ])("%s: exit code 2", async (_name, [tool = "", ...flags], message) => {
     const outcome = await bench.run(call(tool, ...flags));
