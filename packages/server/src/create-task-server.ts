@@ -36,6 +36,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const clock = options.clock ?? systemClock;
   const allowModelAnswers = options.allowModelAnswers ?? false;
   const wanted = parseCompanions(options.companions);
+  const stateKey = parseStateKey(options.requestStateKey);
   const engine = createEngine(options, limits.engine);
   const companions = narrowCompanions(wanted, engine.tools.values());
   const stopping = createStop();
@@ -57,7 +58,8 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     waitMs,
     clock,
     log,
-    stateCodec: createStateCodec(options.requestStateKey),
+    stateCodec: createStateCodec(stateKey, prepareStateSeconds),
+    taskStateCodec: createStateCodec(stateKey, taskStateSeconds),
     stopping: stopping.signal,
     calls: new Set(),
     waits: createOwnerSlots({
@@ -178,17 +180,24 @@ const createEngine = (
     ...(options.encryptionKey === undefined ? {} : { encryptionKey: options.encryptionKey }),
   });
 
-/** A state is good for its caller alone, and for ten minutes: people take their time to answer. */
-const createStateCodec = (key: Uint8Array | string = randomBytes(32)): ServeContext["stateCodec"] => {
+/** What was asked before anything has started, and may be asked anew. */
+const prepareStateSeconds = 600;
+/** Of a task that runs: whoever called again without its state would start another, so that a person may take a day. */
+const taskStateSeconds = 86_400;
+
+const parseStateKey = (key: Uint8Array | string = randomBytes(32)): Uint8Array => {
   const path = "requestStateKey";
   const bytes = typeof key === "string" ? new TextEncoder().encode(key) : key;
-  if (bytes.length < 32) {
-    throw new BridgeError("misconfigured", `${path}: at least 32 bytes are needed, got ${bytes.length}`, {
-      data: { path },
-    });
-  }
+  if (bytes.length >= 32) return bytes;
+  throw new BridgeError("misconfigured", `${path}: at least 32 bytes are needed, got ${bytes.length}`, {
+    data: { path },
+  });
+};
+
+/** A state is good for its caller alone. Whatever a codec has signed, each codec of the same key verifies. */
+const createStateCodec = (key: Uint8Array, ttlSeconds: number): ServeContext["stateCodec"] => {
   const bind = ({ mcpReq, http }: ServerContext): string => `${mcpReq.method}|${readOwner(http?.authInfo, "none")}`;
-  return createRequestStateCodec<unknown>({ key: bytes, ttlSeconds: 600, bind });
+  return createRequestStateCodec<unknown>({ key, ttlSeconds, bind });
 };
 
 const parseWaitMs = (waitMs = defaultWaitMs): number => {

@@ -31,6 +31,8 @@ export interface ServeContext {
   readonly clock: Clock;
   readonly log: ServerLog;
   readonly stateCodec: RequestStateCodec<unknown>;
+  /** Signs what a call that waits for a task's user brings back: the same, but good for longer. */
+  readonly taskStateCodec: RequestStateCodec<unknown>;
   /** Fires when the server is being stopped: connections that close from then on were closed by us. */
   readonly stopping: AbortSignal;
   /** Calls under way, so that a stop can wait for their answers. */

@@ -47,7 +47,7 @@ export const askAsAnswer = (
       return {
         resultType: "input_required",
         inputRequests: requests,
-        requestState: await context.stateCodec.mint(state, request),
+        requestState: await context.taskStateCodec.mint(state, request),
       };
     },
     resume: async () => {

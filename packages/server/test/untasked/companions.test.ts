@@ -181,7 +181,7 @@ describe.each(eras)("[D-4] a host of %s", (era) => {
     expect(told).not.toContain("\u0007");
   });
 
-  test("case 7: is told that a task has expired, once its result was kept as long as promised", async () => {
+  test("case 2, case 7: is told that a task has expired, once its result was kept as long as promised", async () => {
     const { clock, options } = onClock({ tools: [tool({ task: { retentionMs: 60_000 } })] });
     const host = await openHost(era, options);
     const taskId = handleOf(await host.call("job"));

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { memoryStore } from "@taskbridge/core/memory";
 import { yes } from "../legacy/task-calls.ts";
@@ -261,6 +261,20 @@ describe("[D-9] the state of such a question", () => {
     expect(two.backend.starts()).toBe(0);
     const told = textOf(await host("tools/call", { name: "task_status", arguments: { taskId: "?" } }, untasked));
     expect(told).toMatch(/Your open tasks:\n- \w+ of job: waits for an answer/);
+  });
+
+  test("is good for a day, since a person takes time", async () => {
+    const host = await openHost("2026-07-28", { ...options, capabilities: form });
+    const began = Date.now();
+    const { key, requestState } = askedBy(await host.call("job"));
+    const now = jest.spyOn(Date, "now").mockReturnValue(began + 23 * 3_600_000);
+    try {
+      const ended = await host.call("job", {}, { inputResponses: { [key]: accepted }, requestState });
+      expect(textOf(ended)).toContain('"ok":true');
+    } finally {
+      now.mockRestore();
+    }
+    expect(host.backend.starts()).toBe(1);
   });
 
   test("of a task that has gone lists the tasks that there are", async () => {
