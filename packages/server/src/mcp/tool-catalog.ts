@@ -1,18 +1,14 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { BridgeError, type JsonObject, type ResolvedTool } from "@taskbridge/core";
 import { isPublishable, type OutputExpectation, toPublishedSchema } from "@taskbridge/protocol";
-import type { CompanionName, CompanionTool } from "@taskbridge/protocol/untasked";
+import type { CompanionTool } from "@taskbridge/protocol/untasked";
 import { compileCheck, type JsonSchemaCheck } from "../json-schema-check.ts";
 import type { PlainTool } from "./plain-tool.ts";
 
 export type CatalogTool =
   | { readonly kind: "pipeline"; readonly tool: ResolvedTool }
   | { readonly kind: "plain"; readonly tool: PlainTool; readonly checkInput: JsonSchemaCheck }
-  | {
-      readonly kind: "companion";
-      readonly tool: CompanionTool & { readonly name: CompanionName };
-      readonly checkInput: JsonSchemaCheck;
-    };
+  | { readonly kind: "companion"; readonly tool: CompanionTool; readonly checkInput: JsonSchemaCheck };
 
 /** The tools of a server, with everything about them worked out once. */
 export interface ToolCatalog {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { localOwner } from "@taskbridge/core";
 import { legacyRpc } from "../legacy-rpc.ts";
-import { eventually, serve, stopAll } from "../serve.ts";
+import { eventually, inTime, serve, stopAll } from "../serve.ts";
 import { endOf, eras, handleOf, joinHost, onClock, openHost, textOf } from "./hosts.ts";
 
 afterEach(stopAll);
@@ -253,6 +253,34 @@ describe("[D-4] the same records", () => {
     expect(textOf(await host.call("task_status", { taskId: "x" }))).toBe(
       'Task not found: "x". Take the ID from the answer that named it.',
     );
+  });
+});
+
+describe("a wait for a status", () => {
+  test("is answered with how the task stands when the server is stopped", async () => {
+    const host = await openHost("2025-11-25", { waitMs: 0 });
+    const taskId = handleOf(await host.call("job"));
+    const waiting = host.call("task_status", { taskId, waitSeconds: 45 });
+    await inTime(host.call("task_status", { taskId }));
+    await host.server.close();
+    expect(textOf(await inTime(waiting))).toContain("is still running");
+  });
+
+  test("has as many places as the limits say", async () => {
+    const { url } = await serve({ waitMs: 0, limits: { maxWaitsPerOwner: 1 } });
+    const session = await legacyRpc(url);
+    const taskId = handleOf(await session.request("tools/call", { name: "job", arguments: {} }));
+    const statusFor = (waitSeconds: number) => ({ name: "task_status", arguments: { taskId, waitSeconds } });
+    const first = await session.open("tools/call", statusFor(45), { id: "first" });
+    await eventually(async () => {
+      const { error } = await session.request("tools/call", statusFor(0.01));
+      return error.code === 429 && error.message.includes("maxWaitsPerOwner");
+    });
+    // Without a wait it is answered nevertheless.
+    expect(textOf(await session.request("tools/call", statusFor(0)))).toContain("is still running");
+    await session.send({ method: "notifications/cancelled", params: { requestId: "first" } });
+    await first.ended;
+    await eventually(async () => (await session.request("tools/call", statusFor(0.01))).error.code === 0);
   });
 });
 
