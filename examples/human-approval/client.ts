@@ -1,0 +1,76 @@
+// Has releases approved and declined over both generations of tasks. Exits non-zero when anything is wrong.
+//   node dist/client.js [URL]
+import assert from "node:assert/strict";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { type GivenAnswer, type Question, type SdkClient, type TaskStatus, taskClient } from "@taskbridge/client";
+
+const [url = "http://127.0.0.1:3000/mcp"] = process.argv.slice(2);
+const me = { name: "release-desk", version: "1.0.0" };
+// Without this a server of the 2025 revisions asks nobody, and it has to be said when the client is made.
+const capabilities = { elicitation: { form: {} } };
+
+const modern = new Client(me, { capabilities, versionNegotiation: { mode: "auto" } });
+await modern.connect(new StreamableHTTPClientTransport(new URL(url)));
+const legacy = new FirstClient(me, { capabilities });
+await legacy.connect(new FirstTransport(new URL(url)) as never);
+
+await decide(modern, "2026-07-28");
+await decide(legacy, "2025-11-25");
+await approveLater();
+await Promise.all([modern.close(), legacy.close()]);
+console.log("Nothing was published that nobody approved.");
+
+/** One release is approved, one refused, one left without a decision. */
+async function decide(client: SdkClient, wire: string): Promise<void> {
+  const calls = taskClient(client);
+  assert.equal(calls.wire, wire);
+  const publish = async (version: string, answer: GivenAnswer) => {
+    const asked: Question[] = [];
+    const onQuestion = (question: Question): GivenAnswer => {
+      // Here a person would be shown the message and a form of the schema.
+      asked.push(question);
+      return answer;
+    };
+    const { json } = await calls.readWhole(await calls.beginCall("publish", { version }, { onQuestion }).result());
+    assert.deepEqual(
+      asked.map(({ message }) => message),
+      [`Publish version ${version}?`],
+      "asked once",
+    );
+    return json;
+  };
+  const yes = { action: "accept", content: { approved: true, note: "tested" } } as const;
+  assert.deepEqual(await publish("1.0.0", yes), { version: "1.0.0", published: true, note: "tested" });
+  const no = { action: "accept", content: { approved: false, note: "not on a Friday" } } as const;
+  assert.deepEqual(await publish("1.1.0", no), { version: "1.1.0", published: false, note: "not on a Friday" });
+  const never = { action: "decline" } as const;
+  assert.deepEqual(await publish("1.2.0", never), { version: "1.2.0", published: false, note: null });
+  console.log(`${wire}: 1.0.0 is published, 1.1.0 and 1.2.0 are not`);
+}
+
+/** Who calls need not be who approves: the question stays open until somebody answers it by the task's ID. */
+async function approveLater(): Promise<void> {
+  const calls = taskClient(modern);
+  const pending = calls.beginCall("publish", { version: "2.0.0" });
+  const taskId = (await pending.created) ?? "";
+  const status = await asking(taskId);
+  const [question] = status.questions;
+  await calls.answer(taskId, { [question?.key ?? ""]: { action: "accept", content: { approved: true } } });
+  const { json } = await calls.readWhole(await pending.result());
+  assert.deepEqual(json, { version: "2.0.0", published: true, note: null });
+  console.log("2.0.0 was approved by its task's ID");
+}
+
+async function asking(taskId: string): Promise<TaskStatus> {
+  const watch = taskClient(modern).watch(taskId);
+  try {
+    for (;;) {
+      const status = await watch.next(AbortSignal.timeout(15_000));
+      if (status.questions.length > 0) return status;
+    }
+  } finally {
+    watch.close();
+  }
+}
