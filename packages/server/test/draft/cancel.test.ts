@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { form, isElicitation, reply, yes } from "../legacy/task-calls.ts";
-import { eventually, inTime, stopAll } from "../serve.ts";
-import { answerOf, auth, bearer, type DraftRpc, draftRpc, isAnswer, open } from "./draft-session.ts";
+import { eventually, inTime, start, stopAll } from "../serve.ts";
+import { answerOf, auth, bearer, type DraftRpc, draftRpc, isAnswer, open, wires } from "./draft-session.ts";
 
 afterEach(stopAll);
 
@@ -63,6 +64,28 @@ describe("[M-14] notifications/cancelled with the ID of the call", () => {
     await cancel(draft, "call");
     await inTime(stream.ended);
     expect((await draft.get("c-1")).error.message).toContain("Task not found");
+    expect(backend.starts()).toBe(0);
+  });
+
+  test("in the same moment as the call starts nothing", async () => {
+    const { server, backend } = await start({ wires });
+    const [mine, theirs] = InMemoryTransport.createLinkedPair();
+    const received: unknown[] = [];
+    mine.onmessage = (message) => void received.push(message);
+    await mine.start();
+    void server.serveStdio({ transport: theirs });
+    const send = (message: object): Promise<void> => mine.send({ jsonrpc: "2.0", ...message } as JSONRPCMessage);
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    await send({ id: "open", method: "initialize", params });
+    await eventually(() => received.length === 1);
+    const _meta = { "modelcontextprotocol.io/task": { taskId: "c-1" } };
+    await Promise.all([
+      send({ id: "call", method: "tools/call", params: { name: "job", _meta } }),
+      send({ method: "notifications/cancelled", params: { requestId: "call" } }),
+    ]);
+    await send({ id: "get", method: "tasks/get", params: { taskId: "c-1" } });
+    await eventually(() => received.length === 2);
+    expect(received[1]).toMatchObject({ id: "get", error: { message: expect.stringContaining("Task not found") } });
     expect(backend.starts()).toBe(0);
   });
 

@@ -31,6 +31,17 @@ describe("[M-13] what a task asks", () => {
     expect(sentOn("notifications/cancelled", stream)).toEqual([]);
   });
 
+  test("from its very beginning goes out after the notice", async () => {
+    const fake = {
+      scripts: { job: (run: { ask(question: object): void }) => run.ask({ message: "Sure?", schema: yes }) },
+    };
+    const { draft, backend } = await open({ ...asking, fake });
+    const stream = await draft.begin("c-1");
+    await reply(draft, await stream.find(isElicitation));
+    await eventually(() => backend.of().answers.length === 1);
+    expect(stream.messages.map(({ method }) => method)).toEqual(["notifications/tasks/created", "elicitation/create"]);
+  });
+
   test("keeps the task at input_required until all of it is answered", async () => {
     const { draft, backend } = await open(asking);
     const stream = await draft.begin("c-1");
