@@ -10,6 +10,8 @@ export interface ConnectionOptions {
   readonly patienceMs: number;
   readonly clock: Clock;
   onTrouble?(error: TaskClientError): void;
+  /** The connection is closed, and another may be opened. */
+  onClosed?(): void;
   /** Takes a question of the server, or leaves it to the client's own handler. */
   onRequest: TapListener["onRequest"];
 }
@@ -57,7 +59,10 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
         for (const listener of [...notified]) listener(method, params);
       },
       onRequest: options.onRequest,
-      onClosed: tell,
+      onClosed: () => {
+        tell();
+        options.onClosed?.();
+      },
       onTrouble: tell,
     }),
   });
