@@ -143,7 +143,13 @@ export const pendingCall = (parts: PendingParts, open: (ended: AbortSignal) => O
   result.catch(() => {});
   const cancel = async (): Promise<void> => {
     isCancelling = true;
-    await sent.cancel();
+    try {
+      await sent.cancel();
+    } catch (error) {
+      // 2025-11-25 refuses to cancel what is over: `result()` tells what it came to.
+      if (taskId === undefined || !isTaskClientError(error, "refused")) throw error;
+      if (!isOver(await wire.read(taskId))) throw error;
+    }
   };
   endWith(result, { options, clock, end, cancel });
 

@@ -52,7 +52,7 @@ export interface CallOptions extends ResumeOptions {
 export interface TaskClient {
   /** How calls without an ID of their own are made. */
   readonly wire: WireName;
-  /** Sends the call and returns at once. Throws `invalid_input` and `unsupported`; everything later is told by `result()`. */
+  /** Sends the call and returns at once. Throws `invalid_input`, `unsupported`, and `detached` when the signal has fired already; everything later is told by `result()`. */
   beginCall(tool: string, args?: Members, options?: CallOptions): PendingCall;
   /** Goes on with a task, after a timeout, a crash, or in another process. */
   resume(taskId: string, options?: ResumeOptions): PendingCall;
@@ -128,6 +128,7 @@ export const taskClient = (client: SdkClient, options: TaskClientOptions = {}): 
     wire: usual.name,
     beginCall: (tool, args = {}, call = {}) => {
       requireCall(tool, args, call);
+      if (call.signal?.aborted) throw new TaskClientError("detached", "the signal had fired before the call was sent");
       return begin(call.taskId === undefined ? usual : wires.choose(wanted, true), tool, args, call);
     },
     resume: (taskId, resumed = {}) => {

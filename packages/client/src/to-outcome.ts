@@ -9,9 +9,17 @@ export const toEndError = ({ taskId, state, message }: TaskStatus): TaskClientEr
   return new TaskClientError("failed", reason, { taskId });
 };
 
-/** A refusal of a request about a task, by what it says of the task. Any other error is given back. */
-export const toTaskError = (error: unknown, taskId: string): unknown => {
+/**
+ * A refusal of a request about a task, by what it says of the task. A refused look can only mean that the task is not
+ * there; other requests are refused for other reasons as well, and such errors are given back.
+ */
+export const toTaskError = (error: unknown, taskId: string, method: string): unknown => {
   if (!isTaskClientError(error, "refused") || error.rpc?.code !== invalidParams) return error;
-  const code = /expired/i.test(error.message) ? "expired" : "not_found";
-  return new TaskClientError(code, error.message, { taskId, rpc: error.rpc, cause: error });
+  const isExpired = /expired/i.test(error.message);
+  if (!isExpired && method !== "tasks/get" && !/not found|unknown|no such/i.test(error.message)) return error;
+  return new TaskClientError(isExpired ? "expired" : "not_found", error.message, {
+    taskId,
+    rpc: error.rpc,
+    cause: error,
+  });
 };

@@ -94,6 +94,27 @@ describe.each(ways)("%s", (_name, wire, open) => {
 
 const taskWays = ways.filter(([, wire]) => wire !== "none");
 
+test.each(taskWays)("%s: a task that is over is not cancelled, and keeps its result", async (_name, wire, open) => {
+  const served = await serve({ wires });
+  const calls = taskClient(await open(served), { wire });
+  const pending = calls.beginCall("quick");
+  expect(await jsonOf(pending)).toEqual({ quick: true });
+  if ((await pending.created) === undefined) return;
+  await calls.resume(pending.taskId ?? "").result();
+  if (wire !== "sep-1686") await calls.resume(pending.taskId ?? "").cancel();
+  expect(await jsonOf(calls.resume(pending.taskId ?? ""))).toEqual({ quick: true });
+});
+
+test("a signal that has fired already: nothing is sent", async () => {
+  const served = await serve({ wires });
+  const [way] = ways;
+  const calls = taskClient((await way?.[2](served)) as never);
+  expect(() => calls.beginCall("job", {}, { signal: AbortSignal.abort() })).toThrow(
+    expect.objectContaining({ code: "detached" }),
+  );
+  expect(served.backend.starts()).toBe(0);
+});
+
 describe.each(taskWays)("%s: the wait ends, the task goes on", (_name, wire, open) => {
   test("by time, by signal, by detach; and goes on elsewhere", async () => {
     const served = await serve({ wires });

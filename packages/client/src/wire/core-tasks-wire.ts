@@ -37,7 +37,7 @@ export const coreTasksWire = (
     try {
       return await connection.patiently(method, { taskId }, signal === undefined ? {} : { signal });
     } catch (error) {
-      throw toTaskError(error, taskId);
+      throw toTaskError(error, taskId, method);
     }
   };
   const toStatus = (task: unknown, taskId?: string): TaskStatus => {

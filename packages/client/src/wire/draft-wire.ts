@@ -72,7 +72,7 @@ const draftRequests = (connection: Connection): DraftRequests => {
     try {
       return await connection.patiently(method, params, signal === undefined ? {} : { signal });
     } catch (error) {
-      throw toTaskError(error, taskId);
+      throw toTaskError(error, taskId, method);
     }
   };
   /** Only the draft deletes, so a server that misses an ID that nobody has knows the draft. */

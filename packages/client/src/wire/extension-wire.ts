@@ -21,7 +21,7 @@ export const extensionWire = (connection: Connection, options: FramingOptions): 
     try {
       return await connection.patiently(method, framed({ ...params, taskId }), limits);
     } catch (error) {
-      throw toTaskError(error, taskId);
+      throw toTaskError(error, taskId, method);
     }
   };
   const call = async (request: CallRequest): Promise<Begun> => {
