@@ -52,6 +52,8 @@ describe("allowed", () => {
     ["packages/protocol/src/index.ts", `export { a } from "./ext-2026-07-28/a.ts";`],
     ["packages/server/src/a.ts", `import { p } from "@taskbridge/protocol"; import { Hono } from "hono";`],
     ["packages/store-x/src/a.ts", `import type { S } from "@taskbridge/core/store"; import D from "better-sqlite3";`],
+    ["packages/client/src/a.ts", `import { isTaskV2 } from "@modelcontextprotocol/ext-tasks/core/v2";`],
+    ["packages/cli/src/a.ts", `import { taskClient } from "@taskbridge/client";`],
     ["packages/cli/src/a.ts", `const { createAdapter } = await import("@taskbridge/adapter-process");`],
     [
       "packages/testkit/src/a.ts",
@@ -96,6 +98,9 @@ describe("refused", () => {
     ],
     ["packages/store-x/src/a.ts", `import { c } from "@taskbridge/core";`, "may not import @taskbridge/core"],
     ["packages/store-x/src/a.ts", `import { s } from "@taskbridge/store-y";`, "may not import @taskbridge/store-y"],
+    ["packages/client/src/a.ts", `import { e } from "@taskbridge/core";`, "may not import @taskbridge/core"],
+    ["packages/client/src/a.ts", `import { s } from "@taskbridge/server";`, "may not import @taskbridge/server"],
+    ["packages/client/src/a.ts", `import { C } from "@modelcontextprotocol/sdk/client/index.js";`, "may not import"],
     ["packages/cli/src/a.ts", `import { p } from "@taskbridge/adapter-process";`, "by import() only"],
     ["packages/cli/src/a.ts", `import type { S } from "@taskbridge/store-sqlite";`, "by import() only"],
     ["packages/testkit/src/a.ts", `import { test } from "@jest/globals";`, "may not import @jest/globals"],
