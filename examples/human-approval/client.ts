@@ -1,12 +1,15 @@
 // Has releases approved and declined over both generations of tasks. Exits non-zero when anything is wrong.
 //   node dist/client.js [URL]
 import assert from "node:assert/strict";
+import { execFile as runFile } from "node:child_process";
+import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { type GivenAnswer, type Question, type SdkClient, type TaskStatus, taskClient } from "@taskbridge/client";
 
 const [url = "http://127.0.0.1:3000/mcp"] = process.argv.slice(2);
+const execFile = promisify(runFile);
 const me = { name: "release-desk", version: "1.0.0" };
 // Without this a server of the 2025 revisions asks nobody, and it has to be said when the client is made.
 const capabilities = { elicitation: { form: {} } };
@@ -50,17 +53,23 @@ async function decide(client: SdkClient, wire: string): Promise<void> {
   console.log(`${wire}: 1.0.0 is published, 1.1.0 and 1.2.0 are not`);
 }
 
-/** Who calls need not be who approves: the question stays open until somebody answers it by the task's ID. */
+/** Who calls need not be who approves: the question stays open until somebody answers it, who only has the task's ID. */
 async function approveLater(): Promise<void> {
   const calls = taskClient(modern);
   const pending = calls.beginCall("publish", { version: "2.0.0" });
-  const taskId = (await pending.created) ?? "";
-  const status = await asking(taskId);
-  const [question] = status.questions;
-  await calls.answer(taskId, { [question?.key ?? ""]: { action: "accept", content: { approved: true } } });
-  const { json } = await calls.readWhole(await pending.result());
-  assert.deepEqual(json, { version: "2.0.0", published: true, note: null });
-  console.log("2.0.0 was approved by its task's ID");
+  try {
+    const taskId = (await pending.created) ?? "";
+    const { state } = await asking(taskId);
+    assert.equal(state, "input_required", "without onQuestion nobody is asked, and nobody answers");
+    const answer = ["tasks", "answer", taskId, "--url", url, "--input", '{"approved":true}'];
+    await execFile(process.execPath, ["node_modules/taskbridge/dist/main.js", ...answer]);
+    const { json } = await calls.readWhole(await pending.result());
+    assert.deepEqual(json, { version: "2.0.0", published: true, note: null });
+  } catch (error) {
+    await pending.cancel(); // or the job would wait on, for an answer that nobody gives
+    throw error;
+  }
+  console.log("2.0.0 waited, until somebody ran `taskbridge tasks answer`");
 }
 
 async function asking(taskId: string): Promise<TaskStatus> {

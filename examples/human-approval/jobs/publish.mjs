@@ -16,10 +16,11 @@ if (isApproved) await appendFile(publishedFile, `${version}\n`);
 report({ result: { version, published: isApproved, note: answer.content?.note ?? null } });
 process.stdin.destroy(); // an open stdin would keep this process from ending
 
-/** Answers come on stdin as JSON lines, after one with the input. */
+/** Answers come on stdin as JSON lines, after one with the input. A day without one, and nobody needs this any more. */
 async function ask(key, message, form) {
+  const signal = AbortSignal.timeout(86_400_000);
   report({ ask: { key, message, schema: form } });
-  for await (const line of createInterface({ input: process.stdin })) {
+  for await (const line of createInterface({ input: process.stdin, signal })) {
     const { answer: given } = JSON.parse(line);
     if (given?.key === key) return given;
   }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -30,7 +30,7 @@ afterAll(async () => {
 }, 30_000);
 
 test("the client finds that nothing is published without approval, and so does the file", async () => {
-  const { code, output } = await run("dist/client.js", url);
+  const { code, output } = await run({}, "dist/client.js", url);
   expect(output).toContain("2026-07-28: 1.0.0 is published, 1.1.0 and 1.2.0 are not");
   expect(output).toContain("2025-11-25: 1.0.0 is published, 1.1.0 and 1.2.0 are not");
   expect(output).toContain("Nothing was published that nobody approved.");
@@ -38,8 +38,54 @@ test("the client finds that nothing is published without approval, and so does t
   expect(await readFile(join(data, "published.log"), "utf8")).toBe("1.0.0\n1.0.0\n2.0.0\n");
 }, 60_000);
 
+test("a release that nobody is asked about waits, and is published once an operator has answered", async () => {
+  const release = spawn(process.execPath, ["dist/release.js", url, "3.0.0"], {
+    cwd: example,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: release.stdout })) {
+    lines.push(line);
+    const [, command] = /^ +taskbridge (tasks answer .+) --input/.exec(line) ?? [];
+    if (command === undefined) continue;
+    const answer = [...command.split(" "), "--input", '{"approved":true,"note":"by an operator"}'];
+    const { code } = await run({}, "node_modules/taskbridge/dist/main.js", ...answer);
+    expect(code).toBe(0);
+  }
+  expect(lines[0]).toContain("Publish version 3.0.0?");
+  expect(lines.at(-1)).toBe('{"version":"3.0.0","published":true,"note":"by an operator"}');
+}, 30_000);
+
+test("a release that is stopped takes its task with it", async () => {
+  const release = spawn(process.execPath, ["dist/release.js", url, "4.0.0"], {
+    cwd: example,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: release.stdout })) {
+    if (lines.push(line) === 1) release.kill("SIGTERM");
+  }
+  expect(lines.at(-1)).toBe("Cancelled: nothing is published.");
+  expect(await readFile(join(data, "published.log"), "utf8")).not.toContain("4.0.0");
+}, 30_000);
+
+test.each([
+  ["when all is well", {}, 0],
+  ["when the client finds a fault", { PATH: "/no-node-here" }, 1],
+])(
+  "start leaves nothing behind %s",
+  async (_when, env, expected) => {
+    const temporary = await mkdtemp(join(tmpdir(), "taskbridge-human-approval-start-"));
+    const { code } = await run({ TMPDIR: temporary, ...env }, "dist/start.js");
+    expect(code).toBe(expected);
+    expect(await readdir(temporary)).toEqual([]);
+    await rm(temporary, { recursive: true });
+  },
+  60_000,
+);
+
 test("the client fails when the server is not there", async () => {
-  expect((await run("dist/client.js", "http://127.0.0.1:1/mcp")).code).toBe(1);
+  expect((await run({}, "dist/client.js", "http://127.0.0.1:1/mcp")).code).toBe(1);
 }, 30_000);
 
 async function servedUrl({ stdout }: ChildProcess): Promise<string> {
@@ -53,8 +99,14 @@ async function servedUrl({ stdout }: ChildProcess): Promise<string> {
   throw new Error("the server did not start");
 }
 
-async function run(...args: string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, args, { cwd: example, timeout: 50_000 });
+/** Resolves when everything has ended that holds the stdout or stderr of what is run. */
+async function run(env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, args, {
+    cwd: example,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 50_000,
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (chunk: string) => {
