@@ -20,6 +20,7 @@ export type { GivenAnswer, Prepare, PrepareOutcome, PrepareQuestion } from "./en
 export type {
   AnswerReport,
   ClaimOutcome,
+  CreatedTask,
   CreateTask,
   OutputPart,
   TaskEngine,

@@ -37,6 +37,7 @@ export const aView = (members: Partial<TaskRecord> = {}, output?: string): TaskV
   return {
     record: aRecord(members),
     pollIntervalMs: 2_000,
+    isClientMinted: false,
     ...(bytes === undefined ? {} : { output: bytes }),
   };
 };

@@ -21,7 +21,7 @@ const mint = ({ engine }: Pick<Process, "engine">, input = {}, tool = "job"): Pr
 const mintTheirs = ({ engine }: Pick<Process, "engine">, id = taskId): Promise<TaskView> =>
   engine.createTask({ tool: "job", input: {}, owner: someone, taskId: id });
 
-const taken = { code: "conflict", message: `Task ID already exists: ${taskId}`, data: { taskId } };
+const taken = { code: "conflict", message: `another task has or had the ID ${taskId}`, data: { taskId } };
 const notFound = { code: "not_found", message: "Task not found", data: undefined };
 
 describe("an ID that a client minted", () => {
@@ -37,6 +37,7 @@ describe("an ID that a client minted", () => {
     expect(views.length).toBeGreaterThanOrEqual(7);
     for (const view of views) {
       expect(view.record.taskId).toBe(taskId);
+      expect(view.isClientMinted).toBe(true);
       expect(JSON.stringify(view)).not.toContain("~");
     }
     expect(await world.record(internalId)).toMatchObject({ taskId: internalId, state: "cancelled", owner: "local" });
@@ -85,11 +86,13 @@ describe("an ID that a client minted", () => {
 
   it("never folds into another task, nor another call into its", async () => {
     const world = await open({ task: { dedupeWindowMs: 60_000 } });
-    const first = (await startTask(world)).record;
+    const first = await startTask(world);
     await mint(world);
-    expect((await startTask(world)).record.taskId).toBe(first.taskId);
+    const second = await startTask(world);
+    expect(second).toMatchObject({ record: { taskId: first.record.taskId }, isFolded: true, isClientMinted: false });
+    expect(first).toMatchObject({ isFolded: false });
     await world.clock.advance(60_000);
-    expect((await startTask(world)).record.taskId).not.toBe(taskId);
+    expect(await startTask(world)).toMatchObject({ isFolded: false, isClientMinted: false });
     expect(world.backend.starts()).toBe(3);
   });
 
@@ -129,7 +132,10 @@ describe("an ID that a client minted", () => {
   it("needs an owner", async () => {
     const world = await open();
     const refused = world.engine.createTask({ tool: "job", input: {}, owner: null, taskId });
-    await expect(refused).rejects.toMatchObject({ code: "unsupported" });
+    await expect(refused).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringContaining("does not authenticate"),
+    });
     await mint(world);
     for (const id of [taskId, internalId])
       await expect(world.engine.readTask(id, { owner: null })).rejects.toMatchObject(notFound);

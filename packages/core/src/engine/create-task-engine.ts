@@ -101,8 +101,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
       [...adapters.keys()].filter((adapterId) => watcher.isCutOff(adapterId) || scheduler.isRefused(adapterId)),
     createTask: async (request) => {
       const { record, isFolded } = await createTask(engine, request);
-      const view = await toView(engine, scheduler, record, { owner: request.owner });
-      return isFolded ? { ...view, isFolded } : view;
+      return { ...(await toView(engine, scheduler, record, { owner: request.owner })), isFolded };
     },
     prepareCall: async (name, input, answers) => {
       const tool = requireTool(engine, name);

@@ -1,12 +1,11 @@
-import { createHash } from "node:crypto";
 import { BridgeError, isBridgeError, toBridgeError } from "../contract/bridge-error.ts";
-import { asTaskId, type TaskId } from "../contract/identity.ts";
+import type { TaskId } from "../contract/identity.ts";
 import type { JsonObject } from "../contract/json-value.ts";
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
 import { aboutTask } from "./audit.ts";
 import { requireAdapter } from "./call-adapter.ts";
 import { cancelTask } from "./cancel-task.ts";
-import { parseClientId, toPublicId, toScopedId } from "./client-task-id.ts";
+import { toPublicId } from "./client-task-id.ts";
 import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failRefusedStart } from "./fail-start.ts";
@@ -14,21 +13,23 @@ import { fillTemplate } from "./fill-template.ts";
 import { reviseTask } from "./revise-task.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";
 import type { CreateTask } from "./task-engine.ts";
-import { isServerMinted, mintStartKey, mintTaskId, taskNotFound } from "./task-id.ts";
+import { mintStartKey, taskNotFound } from "./task-id.ts";
+import { takeTaskId, taskIdTaken, uniqueKeysOf } from "./task-keys.ts";
 import type { ResolvedTool } from "./tool-definition.ts";
 import { wakeAtOf } from "./transitions.ts";
 import { within } from "./within.ts";
 
 type NewRecord = Omit<TaskRecord, "revision">;
 
-export interface CreatedTask {
+/** What a call has led to. */
+interface CallOutcome {
   readonly record: TaskRecord;
   /** Nothing was started: the same call is this task already. */
   readonly isFolded: boolean;
 }
 
 /** Starts a pipeline: see `TaskEngine.createTask`. */
-export const createTask = async (engine: EngineContext, request: CreateTask): Promise<CreatedTask> => {
+export const createTask = async (engine: EngineContext, request: CreateTask): Promise<CallOutcome> => {
   const tool = requireTool(engine, request.tool);
   const taskId = await takeTaskId(engine, request);
   const input = requireInput(engine, tool, request.input);
@@ -52,22 +53,6 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
   engine.audit({ kind: "task_folded", ...aboutTask(folded) });
   return { record: folded, isFolded: true };
 };
-
-/** What the record is to be called. Rejects with `conflict` when a client minted an ID that is this owner's already. */
-const takeTaskId = async (engine: EngineContext, { taskId, owner }: CreateTask): Promise<TaskId> => {
-  if (taskId === undefined) return mintTaskId(engine.random);
-  const clientId = parseClientId(taskId);
-  if (owner === null)
-    throw new BridgeError("unsupported", "this server knows no owners, so that no client can choose a task ID");
-  // The store sees to it that a client mints an ID once. That it is none of ours, made for the same owner, is seen here:
-  // nobody can guess one before it is made.
-  if (isServerMinted(clientId) && (await engine.store.read(asTaskId(clientId)))?.owner === owner)
-    throw taskIdTaken(clientId);
-  return toScopedId(owner, clientId);
-};
-
-const taskIdTaken = (clientId: string): BridgeError =>
-  new BridgeError("conflict", `Task ID already exists: ${clientId}`, { data: { taskId: clientId } });
 
 /** The exact JSON text that is kept and sent. What is nested so deeply that it cannot be written is no argument. */
 const toBytes = (input: JsonObject): Buffer => {
@@ -150,14 +135,8 @@ const writeRecord = async (
   input: Uint8Array,
   request: CreateTask,
 ): Promise<TaskRecord> => {
-  const isClients = request.taskId !== undefined;
-  const windowMs = isClients ? 0 : tool.task.dedupeWindowMs;
   const options = {
-    uniqueKeys: isClients
-      ? [{ key: `id:${record.taskId}`, heldForMs: engine.limits.tombstoneMs }]
-      : windowMs > 0
-        ? [{ key: callKey(tool, request, input), until: record.createdAt + windowMs }]
-        : [],
+    uniqueKeys: uniqueKeysOf(engine, { request, tool, record, input }),
     maxOpenForOwner: engine.limits.maxConcurrentTasksPerOwner,
     maxOpenForTool: tool.task.maxConcurrent,
     payloads: [{ name: "input" as const, bytes: input }],
@@ -166,31 +145,18 @@ const writeRecord = async (
     return await engine.store.create(record, options);
   } catch (error) {
     if (!isBridgeError(error)) throw error;
-    if (error.code === "conflict" && isClients) throw taskIdTaken(toPublicId(record.taskId));
-    if (error.code === "conflict" && windowMs > 0) {
+    if (error.code === "conflict" && request.taskId === undefined && options.uniqueKeys.length > 0) {
       const holder = await engine.store.read(error.data?.taskId as TaskId);
       // Who asks again after a stop wants it to run.
       if (holder !== undefined && holder.expired !== true && holder.cancel === undefined) return holder;
       return engine.store.create(record, { ...options, uniqueKeys: [] });
     }
-    if (error.code !== "limit_exceeded") throw error;
+    if (error.code !== "limit_exceeded") throw explainRefusal(error, engine, tool, request);
     await lookAtOpenTasks(engine, record, error);
     return engine.store.create(record, options).catch((second: unknown) => {
-      const known = toBridgeError(second);
-      throw known.code === "conflict" && isClients
-        ? taskIdTaken(toPublicId(record.taskId))
-        : explainLimit(known, engine, tool);
+      throw explainRefusal(toBridgeError(second), engine, tool, request);
     });
   }
-};
-
-/** The same for every call with the same arguments by the same owner. */
-const callKey = (tool: ResolvedTool, { owner }: CreateTask, input: Uint8Array): string => {
-  const digest = createHash("sha256")
-    .update(JSON.stringify([owner, tool.name]))
-    .update(input)
-    .digest("hex");
-  return `call:${digest}`;
 };
 
 /** Owner or tool may be full only because nobody has looked for a while: look, then judge. */
@@ -203,7 +169,14 @@ const lookAtOpenTasks = async (engine: EngineContext, record: NewRecord, error: 
   await within(engine, Promise.all(records.map((open) => engine.lookNow(open))), engine.limits.readWaitMs);
 };
 
-const explainLimit = (error: BridgeError, engine: EngineContext, tool: ResolvedTool): BridgeError => {
+/** Why the store has not taken a record, for the caller. */
+const explainRefusal = (
+  error: BridgeError,
+  engine: EngineContext,
+  tool: ResolvedTool,
+  { taskId }: CreateTask,
+): BridgeError => {
+  if (error.code === "conflict" && taskId !== undefined) return taskIdTaken(taskId);
   if (error.code !== "limit_exceeded") return error;
   const isOwners = error.data?.scope === "owner";
   const limit = isOwners

@@ -22,6 +22,7 @@ export const listTasks = async (
       data: { path: "limit" },
     });
   const page = await engine.store.list(access, filter, cursor, Math.min(limit, largestPage));
-  // What was deleted is gone for its owner, also where expired tasks are asked for.
+  // What was deleted is gone for its owner, also where expired tasks are asked for. That may leave a page empty that has a
+  // cursor, as `TaskEngine.listTasks` says.
   return "operator" in access ? page : { ...page, records: page.records.filter(({ deleted }) => deleted !== true) };
 };

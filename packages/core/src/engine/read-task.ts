@@ -2,6 +2,7 @@ import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
+import { isScoped } from "./client-task-id.ts";
 import type { EngineContext } from "./engine-context.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
 import { type Access, requireVisible } from "./ownership.ts";
@@ -22,6 +23,7 @@ export const toBareView = (scheduler: InspectScheduler, record: TaskRecord, acce
   return {
     record: showTask(record, access),
     pollIntervalMs: scheduler.intervalOf(record),
+    isClientMinted: isScoped(record.taskId),
     ...(staleSince === undefined ? {} : { staleSince }),
   };
 };

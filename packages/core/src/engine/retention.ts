@@ -39,6 +39,8 @@ export const expireTask = async (
     },
     record,
   );
-  if (isNew && expired !== undefined) engine.audit({ kind: `task_${why}`, ...aboutTask(expired) });
+  if (isNew && expired !== undefined) {
+    engine.audit({ kind: why === "deleted" ? "task_deleted" : "task_expired", ...aboutTask(expired) });
+  }
   return expired;
 };

@@ -14,10 +14,16 @@ export interface TaskView {
   readonly pollIntervalMs: number;
   /** The backend cannot be asked at present, so that the record tells what was seen then (milliseconds since the epoch). */
   readonly staleSince?: number;
-  /** True from a `createTask` that has started nothing, since the same call is this task already (`task.dedupeWindowMs`). */
-  readonly isFolded?: boolean;
+  /** A client has chosen the ID, which is then unique for its owner only. */
+  readonly isClientMinted: boolean;
   /** With a record that has succeeded: the beginning of its output, whole when `bytes.length === record.output.bytes`. */
   readonly output?: Uint8Array;
+}
+
+/** A task as the call that was made for it finds it. */
+export interface CreatedTask extends TaskView {
+  /** Nothing was started: the same call is this task already (`task.dedupeWindowMs`). */
+  readonly isFolded: boolean;
 }
 
 /** One call of a tool. */
@@ -117,7 +123,7 @@ export interface TaskEngine {
    * `ackMs` from the send. Rejects without leaving a task when the arguments are wrong, a limit is met (`limit_exceeded`
    * with `data.openTaskIds`, `retryAfterMs`) or the backend refuses at once.
    */
-  createTask(request: CreateTask): Promise<TaskView>;
+  createTask(request: CreateTask): Promise<CreatedTask>;
   /** Runs a tool's `prepare`; without one, the input goes through. Checks the arguments first. */
   prepareCall(tool: string, input: unknown, answers: Readonly<Record<string, GivenAnswer>>): Promise<PrepareOutcome>;
   /** The present state: from the record, after one shared look at the backend when the last one is older than the poll interval. */
@@ -163,7 +169,10 @@ export interface TaskEngine {
     access: Access,
     options: { readonly reason: string; readonly latch: boolean },
   ): Promise<TaskView>;
-  /** Newest first. A server without owners cannot list: `unsupported`. */
+  /**
+   * Newest first. A page may hold fewer than `limit`, even none, although there is a `cursor`: what its owner has deleted is
+   * left out of it. The last page is the one without `cursor`. A server without owners cannot list: `unsupported`.
+   */
   listTasks(
     access: Access,
     filter: ListFilter,

@@ -147,7 +147,7 @@ describe("case 30: a page of a result", () => {
     let text = "";
     let offset: number | undefined = 0;
     for (let turn = 0; turn < 60 && offset !== undefined; turn++) {
-      const [part, note] = read(offset, length).content as { text: string }[];
+      const [part, note] = read(offset, length).content as readonly { readonly text: string }[];
       text += part?.text;
       const next = /offset (\d+) to read on/.exec(note?.text ?? "")?.[1];
       offset = next === undefined ? undefined : Number(next);

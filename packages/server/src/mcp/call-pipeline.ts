@@ -1,5 +1,5 @@
 import type { Result } from "@modelcontextprotocol/server";
-import { isBridgeError, type ResolvedTool, type TaskView } from "@taskbridge/core";
+import { type CreatedTask, isBridgeError, type ResolvedTool, type TaskView } from "@taskbridge/core";
 import { toErrorResult, toToolResult } from "@taskbridge/protocol";
 import { isToolError, toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
@@ -38,8 +38,8 @@ export const callPipeline = async (
     if (resumed !== undefined) return "answer" in resumed ? resumed.answer : await answer(call, resumed);
     const prepared = await request.prepare(tool, args);
     if ("answer" in prepared) return prepared.answer;
-    const view = await createTask(call, { input: prepared.input });
-    return await answer(call, { view, settled: new Set() });
+    const created = await createTask(call, { input: prepared.input });
+    return await answer(call, { view: created, settled: new Set() }, created);
   } catch (error) {
     // Input that a model can correct is the answer of the tool, not a fault of the protocol.
     if (isBridgeError(error) && isToolError(error)) return { ...toErrorResult(error.message) };
@@ -57,7 +57,11 @@ const chooseMode = ({ wires }: ServeContext, { era, capabilities }: Caller, tool
   return tool.task.support === "forbidden" ? "result" : "wait";
 };
 
-const answer = async (call: PipelineCall, { view, settled }: Resumed): Promise<Result> => {
+const answer = async (
+  call: PipelineCall,
+  { view, settled }: Resumed,
+  { isFolded }: Pick<CreatedTask, "isFolded"> = { isFolded: false },
+): Promise<Result> => {
   const { mode, tool } = call;
   if (mode === "task") {
     await stopIfGone(call, view);
@@ -70,7 +74,7 @@ const answer = async (call: PipelineCall, { view, settled }: Resumed): Promise<R
   if (hasEnded(latest)) return toResult(call, latest);
   await stopIfGone(call, latest);
   if (mode === "result") return stopUnanswerable(call, latest);
-  return answerUnended(call, latest, { isFolded: view.isFolded === true });
+  return answerUnended(call, latest, { isFolded });
 };
 
 const waitForEnd = ({ context, caller, lifetime, request }: PipelineCall, view: TaskView): Promise<TaskView> => {

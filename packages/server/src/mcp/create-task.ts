@@ -1,4 +1,4 @@
-import type { ResolvedTool, TaskView } from "@taskbridge/core";
+import type { CreatedTask, ResolvedTool, TaskView } from "@taskbridge/core";
 import { toAccess } from "../caller.ts";
 import type { CallLifetime } from "./call-lifetime.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
@@ -17,7 +17,7 @@ const isShared = (tool: ResolvedTool): boolean => tool.task.dedupeWindowMs > 0;
 export const createTask = async (
   { context, caller, tool, lifetime }: StartingCall,
   wanted: { readonly input: unknown; readonly retentionMs?: number },
-): Promise<TaskView> => {
+): Promise<CreatedTask> => {
   const starting = new AbortController();
   const giveUp = (): void => starting.abort();
   if (lifetime.gone.aborted) giveUp();
