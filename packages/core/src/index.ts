@@ -13,6 +13,7 @@ export type { JsonObject, JsonValue } from "./contract/json-value.ts";
 export type { TaskQuestion, TaskRecord, TaskState } from "./contract/task-record.ts";
 export type { ListFilter } from "./contract/task-store.ts";
 export type { AuditEvent, AuditKind, AuditSink } from "./engine/audit.ts";
+export { type ClientId, parseClientId } from "./engine/client-task-id.ts";
 export { createTaskEngine, type TaskEngineOptions } from "./engine/create-task-engine.ts";
 export { defaultLimits, type Limits } from "./engine/limits.ts";
 export { type Access, localOwner } from "./engine/ownership.ts";

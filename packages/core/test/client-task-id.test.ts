@@ -30,9 +30,17 @@ describe("the name of a client's ID in the store", () => {
   });
 });
 
+const ann = asOwnerId("https://idp.example|ann");
+
 describe("an ID that a client minted", () => {
+  it("needs an owner", () => {
+    expect(() => parseClientId("a", null)).toThrow(
+      expect.objectContaining({ code: "unsupported", message: expect.stringContaining("does not authenticate") }),
+    );
+  });
+
   it.each(["a", "A.b:c_d-1", "x".repeat(128), "-", "..a", "0".repeat(40)])("may be %s", (id) => {
-    expect(parseClientId(id)).toBe(id);
+    expect(parseClientId(id, ann)).toEqual({ clientId: id, owner: ann });
   });
 
   it.each([
@@ -51,7 +59,7 @@ describe("an ID that a client minted", () => {
     [7, "number"],
     [{ a: 1 }, "object"],
   ])("is never %j", (id, got) => {
-    expect(() => parseClientId(id)).toThrow(
+    expect(() => parseClientId(id, ann)).toThrow(
       `taskId: 1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone, got ${got}`,
     );
   });

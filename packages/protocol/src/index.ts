@@ -1,6 +1,8 @@
 export { type AskedQuestion, openQuestions } from "./asked-question.ts";
 export { type FormSchema, toFormSchema } from "./form-schema.ts";
+export { isToolError } from "./is-tool-error.ts";
 export { handleSchema, isPublishable, previewSchema, toPublishedSchema } from "./output-schema.ts";
+export { parseCursor } from "./parse-cursor.ts";
 export { parseTaskId } from "./parse-task-id.ts";
 export type { ElicitationModes } from "./read-elicitation-modes.ts";
 export {
@@ -14,7 +16,14 @@ export {
   type TextRange,
   toTextRange,
 } from "./result-uri.ts";
+export {
+  internalErrorCode,
+  invalidParamsCode,
+  invalidRequestCode,
+  limitExceededCode,
+  methodNotFoundCode,
+} from "./rpc-codes.ts";
 export { toStatusMessage } from "./status-message.ts";
-export { limitExceededCode, type RpcError, toRpcError } from "./to-rpc-error.ts";
+export { type RpcError, toRpcError } from "./to-rpc-error.ts";
 export { type OutputExpectation, type ReadOn, toToolResult } from "./to-tool-result.ts";
 export { type ResourceLinkBlock, type TextBlock, type ToolResult, textBlock, toErrorResult } from "./tool-result.ts";

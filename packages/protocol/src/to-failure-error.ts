@@ -1,15 +1,16 @@
 import type { TaskRecord } from "@taskbridge/core";
+import { internalErrorCode } from "./rpc-codes.ts";
 
 /** A call that could not be carried out as such, as a JSON-RPC error. */
 export interface FailureError {
-  readonly code: -32603;
+  readonly code: typeof internalErrorCode;
   readonly message: string;
   /** Why, in one word: `max_run`, `lost`, … */
   readonly data: { readonly reason: string };
 }
 
 export const toFailureError = ({ failure }: TaskRecord): FailureError => ({
-  code: -32_603,
+  code: internalErrorCode,
   message: failure?.reason ?? "The task has failed.",
   data: { reason: failure?.code ?? "failed" },
 });

@@ -1,4 +1,5 @@
 import { type BridgeError, type BridgeErrorCode, toPublicMessage } from "@taskbridge/core";
+import { internalErrorCode, invalidParamsCode, limitExceededCode } from "./rpc-codes.ts";
 
 export interface RpcError {
   readonly code: number;
@@ -6,25 +7,19 @@ export interface RpcError {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-const invalidParams = -32_602;
-const internalError = -32_603;
-
-/** The specification keeps all of -32768 to -32000 for others; this reads like the HTTP status it means. */
-export const limitExceededCode = 429;
-
 const codes: Readonly<Record<BridgeErrorCode, number>> = {
-  invalid_input: invalidParams,
-  not_found: invalidParams,
-  unsupported: invalidParams,
-  conflict: invalidParams,
+  invalid_input: invalidParamsCode,
+  not_found: invalidParamsCode,
+  unsupported: invalidParamsCode,
+  conflict: invalidParamsCode,
   limit_exceeded: limitExceededCode,
-  denied: internalError,
-  throttled: internalError,
-  unavailable: internalError,
-  outcome_unknown: internalError,
-  bad_response: internalError,
-  misconfigured: internalError,
-  internal: internalError,
+  denied: internalErrorCode,
+  throttled: internalErrorCode,
+  unavailable: internalErrorCode,
+  outcome_unknown: internalErrorCode,
+  bad_response: internalErrorCode,
+  misconfigured: internalErrorCode,
+  internal: internalErrorCode,
 };
 
 /** Facts that a caller may see. */
@@ -36,7 +31,7 @@ export const toRpcError = (error: BridgeError): RpcError => {
     shown.filter((name) => error.data?.[name] !== undefined).map((name) => [name, error.data?.[name]]),
   );
   const data = {
-    ...(codes[error.code] === invalidParams ? {} : { reason: error.code }),
+    ...(codes[error.code] === invalidParamsCode ? {} : { reason: error.code }),
     ...facts,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   };

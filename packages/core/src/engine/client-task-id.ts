@@ -18,9 +18,26 @@ export const toScopedId = (owner: OwnerId, clientId: string): TaskId =>
 /** The ID as its owner knows it. */
 export const toPublicId = (taskId: string): TaskId => asTaskId(taskId.slice(taskId.indexOf(mark) + 1));
 
-/** Takes an ID that a client wants its task to have. Throws `invalid_input` with `data.path`. */
-export const parseClientId = (value: unknown): string => {
-  if (typeof value === "string" && /^[\w.:-]{1,128}$/.test(value) && !/^\.+$/.test(value)) return value;
+/** An ID that a client has chosen, of somebody who can choose one. */
+export interface ClientId {
+  readonly clientId: string;
+  readonly owner: OwnerId;
+}
+
+/**
+ * Takes an ID that a client wants its task to have. Throws `unsupported` where the client has no owner, since only owners keep
+ * such IDs apart, and `invalid_input` with `data.path` for what can be no ID.
+ */
+export const parseClientId = (value: unknown, owner: OwnerId | null): ClientId => {
+  if (owner === null) {
+    throw new BridgeError(
+      "unsupported",
+      "a client can choose a task ID only where callers are authenticated, and this server does not authenticate them",
+    );
+  }
+  if (typeof value === "string" && /^[\w.:-]{1,128}$/.test(value) && !/^\.+$/.test(value)) {
+    return { clientId: value, owner };
+  }
   // An ID of dots alone would vanish from the path of a resource's URI.
   const needed = "1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone";
   throw new BridgeError("invalid_input", `taskId: ${needed}, got ${describe(value)}`, { data: { path: "taskId" } });

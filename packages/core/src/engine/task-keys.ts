@@ -10,15 +10,9 @@ import { isServerMinted, mintTaskId } from "./task-id.ts";
 import type { ResolvedTool } from "./tool-definition.ts";
 
 /** What the record is to be called. Rejects with `conflict` when a client minted an ID that is this owner's already. */
-export const takeTaskId = async (engine: EngineContext, { taskId, owner }: CreateTask): Promise<TaskId> => {
-  if (taskId === undefined) return mintTaskId(engine.random);
-  const clientId = parseClientId(taskId);
-  if (owner === null) {
-    throw new BridgeError(
-      "unsupported",
-      "a client can choose a task ID only where callers are authenticated, and this server does not authenticate them",
-    );
-  }
+export const takeTaskId = async (engine: EngineContext, request: CreateTask): Promise<TaskId> => {
+  if (request.taskId === undefined) return mintTaskId(engine.random);
+  const { clientId, owner } = parseClientId(request.taskId, request.owner);
   // The store sees to it that a client mints an ID once. That it is none of ours, made for the same owner, is seen here:
   // nobody can guess one before it is made.
   if (isServerMinted(clientId) && (await engine.store.read(asTaskId(clientId)))?.owner === owner)

@@ -8,7 +8,6 @@ export {
   tasksExtension,
 } from "./extension.ts";
 export { fromInputResponses } from "./from-input-responses.ts";
-export { isToolError } from "./is-tool-error.ts";
 export {
   acknowledgedId,
   acknowledgedMethod,
@@ -26,3 +25,4 @@ export { type CallerCapabilities, readCapabilities } from "./read-capabilities.t
 export { type CreateTaskResult, toCreateResult } from "./to-create-result.ts";
 export { type DetailedTask, toDetailedTask } from "./to-detailed-task.ts";
 export { type ElicitationRequest, type InputRequests, toInputRequests } from "./to-input-requests.ts";
+export { type InputRequiredResult, toInputRequiredResult } from "./to-input-required-result.ts";

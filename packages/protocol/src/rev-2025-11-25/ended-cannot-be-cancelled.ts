@@ -1,3 +1,4 @@
+import { invalidParamsCode } from "../rpc-codes.ts";
 import type { RpcError } from "../to-rpc-error.ts";
 import type { Task } from "./to-task.ts";
 
@@ -6,6 +7,6 @@ import type { Task } from "./to-task.ts";
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-cancellation
  */
 export const endedCannotBeCancelled = ({ status }: Task): RpcError => ({
-  code: -32_602,
+  code: invalidParamsCode,
   message: `Cannot cancel task: already in terminal status '${status}'`,
 });

@@ -1,5 +1,4 @@
 export { minRetentionMs } from "../min-retention.ts";
-export { parseCursor } from "../parse-cursor.ts";
 export {
   type ClientTask,
   isClientTaskOver,

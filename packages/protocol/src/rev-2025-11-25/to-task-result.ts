@@ -1,4 +1,5 @@
 import type { TaskView } from "@taskbridge/core";
+import { toCancelledError } from "../to-cancelled-error.ts";
 import { toFailureError } from "../to-failure-error.ts";
 import type { RpcError } from "../to-rpc-error.ts";
 import { type OutputExpectation, toToolResult } from "../to-tool-result.ts";
@@ -19,9 +20,7 @@ export const toTaskResult = (
   options: { readonly expectation?: OutputExpectation | undefined } = {},
 ): TaskResult => {
   const { record } = view;
-  if (record.state === "cancelled") {
-    return { error: { code: -32_603, message: "Task was cancelled", data: { reason: "cancelled" } } };
-  }
+  if (record.state === "cancelled") return { error: toCancelledError() };
   if (record.state === "failed" && record.failure?.kind === "protocol") return { error: toFailureError(record) };
   return { result: { ...toToolResult(view, options.expectation), _meta: relatedTask(record.taskId) } };
 };

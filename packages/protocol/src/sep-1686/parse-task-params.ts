@@ -5,16 +5,14 @@ import { tellValue } from "../tell-value.ts";
 import { hasTaskMark, taskKey } from "./draft-mark.ts";
 
 export interface TaskParams {
-  /** As its sender has chosen it. */
+  /** As its sender has chosen it; which text can be an ID is the engine's to say. */
   readonly taskId: string;
   /** How long the caller wants the result kept after the end, in milliseconds. Absent: it has no wish. */
   readonly retentionMs?: number;
 }
 
-const path = `_meta["${taskKey}"]`;
-
-/** It goes into addresses, logs and keys of stores as it is. */
-const idShape = /^[A-Za-z0-9_.:-]{1,128}$/;
+/** Where the mark stands in the params of a request. */
+export const taskMarkPath: string = `_meta["${taskKey}"]`;
 
 /**
  * The mark by which a request asks to become a task; undefined: there is none. `keepAlive` is rounded up to whole
@@ -25,20 +23,17 @@ const idShape = /^[A-Za-z0-9_.:-]{1,128}$/;
 export const parseTaskParams = (params: Readonly<Record<string, unknown>> | undefined): TaskParams | undefined => {
   if (params === undefined || !hasTaskMark(params)) return undefined;
   if (params.task !== undefined) {
-    throw invalidInput("task", `a request is for one generation of tasks, but this one also has ${path}`);
+    throw invalidInput("task", `a request is for one generation of tasks, but this one also has ${taskMarkPath}`);
   }
   const mark = (params._meta as Readonly<Record<string, unknown>>)[taskKey];
-  if (!isObject(mark)) throw invalidInput(path, `an object is needed, got ${tellValue(mark)}`);
+  if (!isObject(mark)) throw invalidInput(taskMarkPath, `an object is needed, got ${tellValue(mark)}`);
   const { taskId, keepAlive } = mark;
-  if (typeof taskId !== "string") throw invalidInput(`${path}.taskId`, `text is needed, got ${tellValue(taskId)}`);
-  if (!idShape.test(taskId)) {
-    const needed = "1 to 128 of the characters A-Z a-z 0-9 _ . : - are needed";
-    throw invalidInput(`${path}.taskId`, `${needed}, got ${tellValue(taskId)}`);
-  }
+  if (typeof taskId !== "string")
+    throw invalidInput(`${taskMarkPath}.taskId`, `text is needed, got ${tellValue(taskId)}`);
   if (keepAlive === undefined) return { taskId };
   if (typeof keepAlive !== "number" || !Number.isFinite(keepAlive) || keepAlive < 0) {
     const needed = "a number of milliseconds of at least 0 is needed";
-    throw invalidInput(`${path}.keepAlive`, `${needed}, got ${tellValue(keepAlive)}`);
+    throw invalidInput(`${taskMarkPath}.keepAlive`, `${needed}, got ${tellValue(keepAlive)}`);
   }
   return { taskId, retentionMs: Math.max(minRetentionMs, Math.ceil(keepAlive)) };
 };

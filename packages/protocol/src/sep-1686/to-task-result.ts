@@ -1,4 +1,6 @@
 import type { TaskView } from "@taskbridge/core";
+import { invalidParamsCode } from "../rpc-codes.ts";
+import { toCancelledError } from "../to-cancelled-error.ts";
 import { toFailureError } from "../to-failure-error.ts";
 import type { RpcError } from "../to-rpc-error.ts";
 import { type OutputExpectation, toToolResult } from "../to-tool-result.ts";
@@ -23,7 +25,7 @@ export const toTaskResult = (view: TaskView, { status }: Task, options: ResultOp
     ? toResult(view, options)
     : {
         error: {
-          code: -32_602,
+          code: invalidParamsCode,
           message: `Cannot retrieve result: Task status is '${status}', not 'completed'`,
         },
       };
@@ -37,7 +39,7 @@ export const toCallAnswer = (view: TaskView, options: ResultOptions = {}): TaskR
     case "failed":
       return { error: toFailureError(record) };
     case "cancelled":
-      return { error: { code: -32_603, message: "Task was cancelled", data: { reason: "cancelled" } } };
+      return { error: toCancelledError() };
     default:
       throw new TypeError(`task ${record.taskId} has not ended`);
   }

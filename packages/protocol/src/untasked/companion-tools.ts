@@ -17,7 +17,7 @@ export interface CompanionTool {
 /** The longest that one `task_status` waits (seconds): hosts give a call up after 60 s, and the answer still has to travel. */
 export const maxWaitSeconds = 45;
 
-const taskId = { type: "string", description: "The ID that the call of the tool gave." };
+const taskId = { type: "string", description: "ID of the task, as returned by the tool that started it." };
 
 const inputOf = (properties: JsonObject, ...required: readonly string[]): JsonObject => ({
   type: "object",
@@ -32,14 +32,14 @@ const status: CompanionTool = {
   name: "task_status",
   title: "Status of a task",
   description:
-    "Tells how a task stands that a tool of this server has started, and gives its result once it has ended. Call it when another answer says so, with waitSeconds, rather than again and again.",
+    "Returns the status of a task that another tool of this server started, and its result once it has ended. Pass waitSeconds to wait instead of polling.",
   inputSchema: inputOf({
     waitSeconds: {
       type: "number",
       minimum: 0,
       maximum: maxWaitSeconds,
       default: 0,
-      description: "Wait up to so many seconds for the end of the task, or for a question that it asks.",
+      description: `Maximum seconds to wait until the task ends or asks a question (0 to ${maxWaitSeconds}).`,
     },
   }),
   annotations: reading,
@@ -49,14 +49,14 @@ const result: CompanionTool = {
   name: "task_result",
   title: "Result of a task",
   description:
-    "Gives the result of a task that has ended, as text; a long one in parts, each of which names the offset of the next. Not needed when task_status has given the whole result.",
+    "Returns the result of a task that has ended, as text. A long result comes in parts, and each part names the offset of the next. Not needed if task_status has returned the whole result.",
   inputSchema: inputOf({
-    offset: { type: "integer", minimum: 0, description: "Where to begin, in bytes. Take it from the answer before." },
+    offset: { type: "integer", minimum: 0, description: "Byte to start at. The previous part names it." },
     length: {
       type: "integer",
       minimum: 1,
       maximum: maxPageBytes,
-      description: `At most so many bytes. Default: ${defaultPageBytes}`,
+      description: `Maximum bytes to return. Default: ${defaultPageBytes}.`,
     },
   }),
   annotations: reading,
@@ -65,8 +65,9 @@ const result: CompanionTool = {
 const cancel: CompanionTool = {
   name: "task_cancel",
   title: "Cancel a task",
-  description: "Stops a running task. What it has done so far stays done. Only on the user's request.",
+  description: "Stops a running task. Work already done is not undone. Call it only if the user asks for it.",
   inputSchema: inputOf({}),
+  // The others answer with what their task does, whose form they cannot promise; this one always says the same of it.
   outputSchema: {
     type: "object",
     properties: {
@@ -84,15 +85,15 @@ const answer: CompanionTool = {
   name: "task_answer",
   title: "Answer a task's question",
   description:
-    "Answers a question that a task asks; task_status shows it, with its key and the form of the answer. Ask the user first.",
+    "Answers a question that a task is asking. task_status shows the question, its key and the form of the answer. Ask the user first.",
   inputSchema: inputOf(
     {
-      key: { type: "string", description: "Which question. Not needed when there is but one." },
+      key: { type: "string", description: "Key of the question. Needed only if the task asks more than one." },
       action: {
         enum: ["accept", "decline", "cancel"],
-        description: "accept: content is the answer. decline: the answer is no. cancel: there is no answer for now.",
+        description: "accept: content is the answer. decline: the user says no. cancel: the user gives no answer now.",
       },
-      content: { description: "With accept: the answer, in the form that the question asks for." },
+      content: { description: "Only with accept: the answer, in the form that the question asks for." },
     },
     "action",
   ),

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "@jest/globals";
 import { BridgeError } from "@taskbridge/core";
-import { carriesDraft, parseCursor, parseTaskParams, toUnknownTaskError } from "../../src/sep-1686/index.ts";
+import {
+  carriesDraft,
+  isUsedId,
+  parseTaskParams,
+  taskMarkPath,
+  toUnknownTaskError,
+  toUsedIdError,
+} from "../../src/sep-1686/index.ts";
 
 const key = "modelcontextprotocol.io/task";
-const path = `_meta["${key}"]`;
+const path = taskMarkPath;
 const marked = (mark: unknown): Record<string, unknown> => ({ name: "transcode", _meta: { [key]: mark } });
 
 describe("[M-2] whoever speaks the draft", () => {
@@ -34,6 +41,8 @@ describe("[M-3] the mark", () => {
     [marked({ taskId: "c-1", keepAlive: 0 }), { taskId: "c-1", retentionMs: 60_000 }],
     [marked({ taskId: "c-1", keepAlive: 1e300 }), { taskId: "c-1", retentionMs: 1e300 }],
     [marked({ taskId: "c-1", more: true }), { taskId: "c-1" }],
+    // Which text can be an ID is not this codec's to say.
+    [marked({ taskId: "../.." }), { taskId: "../.." }],
   ])("%j", (params, wish) => {
     expect(parseTaskParams(params)).toEqual(wish);
   });
@@ -44,14 +53,7 @@ describe("[M-3] the mark", () => {
     [marked(["c-1"]), path, "got a list"],
     [marked({}), `${path}.taskId`, "got undefined"],
     [marked({ taskId: 7 }), `${path}.taskId`, "got 7"],
-    [marked({ taskId: "" }), `${path}.taskId`, 'got ""'],
-    [marked({ taskId: "x".repeat(129) }), `${path}.taskId`, "1 to 128 of the characters"],
-    [marked({ taskId: "x".repeat(10_240) }), `${path}.taskId`, `got "${"x".repeat(59)}…`],
-    [marked({ taskId: "a\u0000b" }), `${path}.taskId`, 'got "a\\u0000b"'],
-    [marked({ taskId: "a\n" }), `${path}.taskId`, 'got "a\\n"'],
-    [marked({ taskId: "../../etc/passwd" }), `${path}.taskId`, 'got "../../etc/passwd"'],
-    [marked({ taskId: "0f~c-1" }), `${path}.taskId`, 'got "0f~c-1"'],
-    [marked({ taskId: "ä" }), `${path}.taskId`, 'got "ä"'],
+    [marked({ taskId: "x".repeat(10_240).split("") }), `${path}.taskId`, "got a list"],
     [marked({ taskId: "c-1", keepAlive: -1 }), `${path}.keepAlive`, "got -1"],
     [marked({ taskId: "c-1", keepAlive: Number.NaN }), `${path}.keepAlive`, "got NaN"],
     [marked({ taskId: "c-1", keepAlive: Number.POSITIVE_INFINITY }), `${path}.keepAlive`, "got Infinity"],
@@ -66,11 +68,20 @@ describe("[M-3] the mark", () => {
   });
 });
 
-describe("[M-15] a cursor", () => {
-  test("is text, or there is none", () => {
-    expect([parseCursor({}), parseCursor({ cursor: "c" })]).toEqual([undefined, "c"]);
-    expect(() => parseCursor({ cursor: 1 })).toThrow(expect.objectContaining({ code: "invalid_input" }));
+describe("[M-5] an ID that was used before", () => {
+  const used = new BridgeError("conflict", "whatever the engine says", { data: { taskId: "c-1" } });
+
+  test("is refused in the draft's words", () => {
+    expect(isUsedId(used)).toBe(true);
+    expect(toUsedIdError("c-1")).toEqual({ code: -32_602, message: "Task ID already exists: c-1" });
   });
+
+  test.each([new BridgeError("conflict", "another conflict"), new BridgeError("not_found", "Task not found")])(
+    "is not %s",
+    (error) => {
+      expect(isUsedId(error)).toBe(false);
+    },
+  );
 });
 
 describe("[M-11] a task that there is not", () => {

@@ -1,5 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
-import { parseResultUri } from "@taskbridge/protocol";
+import { invalidParamsCode, parseResultUri } from "@taskbridge/protocol";
 import { listResources, listResourceTemplates, readResult } from "../mcp/result-resource.ts";
 import { trackCall } from "../mcp/track-call.ts";
 import { type Attachment, readAttached, requireRunning } from "./attachment.ts";
@@ -24,7 +24,7 @@ export const wrapResources = (attachment: Attachment): ReadonlyMap<string, SdkHa
       return trackCall(serve, readResult(serve, readAttached(attachment, extra), uri));
     }
     if (theirRead !== undefined) return theirRead(request, extra);
-    throw new ProtocolError(-32_602, "Resource not found", { uri });
+    throw new ProtocolError(invalidParamsCode, "Resource not found", { uri });
   };
   return new Map<string, SdkHandler>([
     ...(handlers.has("resources/list") ? [] : [["resources/list", async () => listResources()] as const]),

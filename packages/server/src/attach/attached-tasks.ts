@@ -1,5 +1,7 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
-import { serveLegacy, taskMethodsOf, waitsForNews } from "../legacy/serve-legacy.ts";
+import { methodNotFoundCode } from "@taskbridge/protocol";
+import { servesDraft, servesTasks } from "../legacy/choose-generation.ts";
+import { serveLegacy, waitsForNews } from "../legacy/serve-legacy.ts";
 import { modernTaskMethods, serveModernTask } from "../mcp/serve-modern.ts";
 import { type Attachment, readAttached, requireRunning, stoppedError, toLegacyRequest } from "./attachment.ts";
 import { orStopped } from "./or-stopped.ts";
@@ -88,7 +90,8 @@ const listBoth =
 const canList = (attachment: Attachment, request: SdkRequest, extra: unknown): boolean => {
   const attached = readAttached(attachment, extra);
   if (attached.era === "modern" || attached.owner === null) return false;
-  return taskMethodsOf(attachment.serve, toLegacyRequest(attachment, request, attached).session) !== undefined;
+  const { session } = toLegacyRequest(attachment, request, attached);
+  return servesDraft(attachment.serve) || servesTasks(attachment.serve, session);
 };
 
 const withCursor = (request: SdkRequest, cursor: string | undefined): SdkRequest => {
@@ -97,6 +100,6 @@ const withCursor = (request: SdkRequest, cursor: string | undefined): SdkRequest
 };
 
 const isUnknown = (error: unknown): boolean =>
-  error instanceof ProtocolError && (error.code === -32_601 || /Task not found$/.test(error.message));
+  error instanceof ProtocolError && (error.code === methodNotFoundCode || /Task not found$/.test(error.message));
 
-const methodNotFound = (): ProtocolError => new ProtocolError(-32_601, "Method not found");
+const methodNotFound = (): ProtocolError => new ProtocolError(methodNotFoundCode, "Method not found");

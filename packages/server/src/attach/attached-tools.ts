@@ -1,5 +1,7 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
-import { serveLegacy, servesTasks, waitsForNews } from "../legacy/serve-legacy.ts";
+import { methodNotFoundCode } from "@taskbridge/protocol";
+import { servesTasks } from "../legacy/choose-generation.ts";
+import { serveLegacy, waitsForNews } from "../legacy/serve-legacy.ts";
 import { toCaller } from "../mcp/modern-request.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { callModernTool } from "../mcp/serve-modern.ts";
@@ -109,5 +111,5 @@ const withoutForeignTask = async (
   ).find(({ name }) => name === request.params?.name);
   const support = tool?.execution?.taskSupport ?? "forbidden";
   if (tool === undefined || support !== "forbidden") return request;
-  throw new ProtocolError(-32_601, `${tool.name} cannot be called as a task`);
+  throw new ProtocolError(methodNotFoundCode, `${tool.name} cannot be called as a task`);
 };

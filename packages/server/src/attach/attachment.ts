@@ -1,4 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
+import { internalErrorCode } from "@taskbridge/protocol";
 import type { OwnerPolicy } from "../caller.ts";
 import type { LegacyRequest } from "../legacy/legacy-request.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
@@ -23,7 +24,7 @@ export const requireRunning = ({ stopping }: ServeContext): void => {
 };
 
 export const stoppedError = (): ProtocolError =>
-  new ProtocolError(-32_603, "The task server was stopped. Tasks go on: ask again once it runs");
+  new ProtocolError(internalErrorCode, "The task server was stopped. Tasks go on: ask again once it runs");
 
 /** Revisions before the header was introduced have none. */
 const revisionWithoutHeader = "2025-03-26";

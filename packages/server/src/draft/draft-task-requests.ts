@@ -1,9 +1,10 @@
-import { ProtocolError, type Result } from "@modelcontextprotocol/server";
+import type { Result } from "@modelcontextprotocol/server";
 import type { TaskView } from "@taskbridge/core";
-import { parseTaskId } from "@taskbridge/protocol";
-import { parseCursor, relatedTask, type Task, toTask, toTaskResult } from "@taskbridge/protocol/sep-1686";
+import { parseCursor, parseTaskId } from "@taskbridge/protocol";
+import { relatedTask, type Task, toTask, toTaskResult } from "@taskbridge/protocol/sep-1686";
 import { toAccess } from "../caller.ts";
 import type { LegacyRequest } from "../legacy/legacy-request.ts";
+import { requireListable } from "../legacy/require-listable.ts";
 import { toInquiry } from "../legacy/to-inquiry.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { inDraftWords, toFault } from "./to-draft-fault.ts";
@@ -29,7 +30,7 @@ export const getDraftTaskResult = async (context: ServeContext, request: LegacyR
 
 /** Answers `tasks/list`, newest first. */
 export const listDraftTasks = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
-  if (request.owner === null) throw new ProtocolError(-32_601, "Method not found: this server knows no owners");
+  requireListable(request);
   const cursor = parseCursor(request.params);
   const page = await context.engine.listTasks(toAccess(request.owner), {}, cursor, pageSize);
   return {

@@ -1,3 +1,4 @@
+import { invalidRequestCode } from "@taskbridge/protocol";
 export interface RefusalOptions {
   /** Default: −32600, an invalid request. */
   readonly code?: number;
@@ -11,5 +12,5 @@ export interface RefusalOptions {
 export const refuse = (
   status: number,
   message: string,
-  { code = -32_600, headers = {} }: RefusalOptions = {},
+  { code = invalidRequestCode, headers = {} }: RefusalOptions = {},
 ): Response => Response.json({ jsonrpc: "2.0", error: { code, message } }, { status, headers });

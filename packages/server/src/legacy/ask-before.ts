@@ -1,6 +1,6 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { type GivenAnswer, isBridgeError, type PrepareQuestion, type ResolvedTool } from "@taskbridge/core";
-import { toErrorResult } from "@taskbridge/protocol";
+import { invalidParamsCode, toErrorResult } from "@taskbridge/protocol";
 import { fromElicitResult, toElicitation } from "@taskbridge/protocol/rev-2025-11-25";
 import { mostRounds, tooManyRounds } from "../mcp/most-rounds.ts";
 import type { Prepared } from "../mcp/prepared.ts";
@@ -56,7 +56,8 @@ const askOne = async (
       return given;
     } catch (error) {
       if (!isBridgeError(error) || error.code !== "invalid_input") throw error;
-      if (attempt >= mostAttempts) throw new ProtocolError(-32_602, error.message, { path: error.data?.path });
+      if (attempt >= mostAttempts)
+        throw new ProtocolError(invalidParamsCode, error.message, { path: error.data?.path });
       message = toAskedAgain(question.message, error);
     }
   }

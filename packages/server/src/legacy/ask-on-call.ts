@@ -1,4 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
+import { internalErrorCode } from "@taskbridge/protocol";
 import { firstOf } from "./first-of.ts";
 import { isRpcError } from "./is-rpc-error.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
@@ -16,7 +17,7 @@ export const askOnCall = async (
   try {
     return { reply: await session.link.request(method, params, { on: id, signal: over.signal }) };
   } catch (error) {
-    if (over.signal.aborted) throw new ProtocolError(-32_603, "The call was given up");
+    if (over.signal.aborted) throw new ProtocolError(internalErrorCode, "The call was given up");
     if (!isRpcError(error)) throw error;
     return { refused: error.message };
   } finally {

@@ -1,8 +1,7 @@
-import type { TaskQuestion } from "@taskbridge/core";
+import type { TaskQuestion, TaskView } from "@taskbridge/core";
 import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
-import type { Channel } from "./channel.ts";
 import type { ClientLink } from "./client-link.ts";
 import type { SessionChannels } from "./session-channels.ts";
 
@@ -11,8 +10,8 @@ export interface DeskParts {
   readonly serve: ServeContext;
   readonly link: ClientLink;
   readonly channels: SessionChannels;
-  /** A request about a task, as it goes out on this stream. */
-  relate(params: object, on: Channel): object;
+  /** Whether a task is the SEP-1686 draft's to this client. */
+  isDrafts(view: TaskView): boolean;
   readonly capabilities: () => SessionCapabilities;
   /** Fires when the client can no longer be reached. */
   readonly closed: AbortSignal;
@@ -26,4 +25,5 @@ export interface AskedOnce {
   readonly taskId: string;
   readonly owner: Owner;
   readonly question: TaskQuestion;
+  readonly isDrafts: boolean;
 }

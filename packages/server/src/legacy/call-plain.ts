@@ -1,6 +1,6 @@
 import { type InputRequest, isInputRequiredResult, ProtocolError, type Result } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@taskbridge/core";
-import { toErrorResult } from "@taskbridge/protocol";
+import { internalErrorCode, toErrorResult } from "@taskbridge/protocol";
 import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import { progressMethod, readProgressToken } from "@taskbridge/protocol/untasked";
 import { callPlainTool, progressReporter } from "../mcp/call-plain-tool.ts";
@@ -24,7 +24,7 @@ export const callPlain = async (
     const context = toContext(request, inputResponses, state);
     const result = await callPlainTool(found, request.params.arguments, context);
     if (!isInputRequiredResult(result)) return result;
-    if (round === mostRounds) throw new ProtocolError(-32_603, tooManyRounds(found.tool.name));
+    if (round === mostRounds) throw new ProtocolError(internalErrorCode, tooManyRounds(found.tool.name));
     const outcome = await askAll(request, result.inputRequests ?? {});
     if ("refused" in outcome) return { ...toErrorResult(`${found.tool.name} asks, but ${outcome.refused}`) };
     inputResponses = outcome.replies;

@@ -1,7 +1,8 @@
 import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
-import type { DraftCalls } from "../draft/draft-calls.ts";
 import type { Channel } from "./channel.ts";
+import type { TaskGeneration } from "./choose-generation.ts";
 import type { ClientLink, RequestId } from "./client-link.ts";
+import type { DraftCalls } from "./draft-calls.ts";
 import type { SessionChannels } from "./session-channels.ts";
 import type { TaskWatch } from "./task-watch.ts";
 
@@ -17,6 +18,8 @@ export interface LegacySession {
   readonly channels: SessionChannels;
   readonly watch: TaskWatch;
   readonly draft: DraftCalls;
+  /** The generations of tasks that the client has shown to speak. */
+  readonly spoken: Set<TaskGeneration>;
   /** The client was asked this question of a task in vain: it cannot answer it. */
   hasGivenUp(taskId: string, key: string): boolean;
   /** Fires when the client can no longer be reached. */

@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
+import type { TaskView } from "@taskbridge/core";
 import { readCapabilities, type SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
-import { createDraftCalls } from "../draft/draft-calls.ts";
-import { relateAsDraft } from "../draft/relate-as-draft.ts";
-import { usesDraft } from "../draft/uses-draft.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import type { Channel } from "./channel.ts";
+import { isDraftsTask, type TaskGeneration } from "./choose-generation.ts";
 import type { ClientLink, RequestId } from "./client-link.ts";
+import { createDraftCalls } from "./draft-calls.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { createQuestionDesk } from "./question-desk.ts";
 import { createSessionChannels } from "./session-channels.ts";
@@ -34,12 +34,9 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
   let revision: string | undefined;
   const channels = createSessionChannels(parts.own);
   const capabilities = (): SessionCapabilities => declared;
-  const draft = createDraftCalls();
-  const relate = (params: object, { on, isDraft }: Channel): object =>
-    isDraft === true || (on === undefined && usesDraft(serve, { draft, revision: () => revision }))
-      ? relateAsDraft(params)
-      : params;
-  const desk = createQuestionDesk({ serve, link, channels, relate, capabilities, closed });
+  const spoken = new Set<TaskGeneration>();
+  const isDrafts = (view: TaskView): boolean => isDraftsTask(serve, { spoken, revision: () => revision }, view);
+  const desk = createQuestionDesk({ serve, link, channels, isDrafts, capabilities, closed });
   const watch = createTaskWatch({ serve, link, channels, desk, capabilities, closed });
   return {
     link,
@@ -47,7 +44,8 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
     revision: () => revision,
     channels,
     watch,
-    draft,
+    draft: createDraftCalls(),
+    spoken,
     hasGivenUp: desk.hasGivenUp,
     closed,
     channelOf: parts.channelOf ?? ((on) => ({ on, closed, isReady: () => true })),

@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { isBridgeError, type TaskView, toBridgeError } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol";
+import { methodNotFoundCode, openQuestions } from "@taskbridge/protocol";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { mostAttempts, toAskedAgain } from "./ask-again.ts";
 import { askClient } from "./ask-client.ts";
 import type { AskedOnce, DeskParts } from "./asked-once.ts";
+import type { Channel } from "./channel.ts";
 import { isRpcError } from "./is-rpc-error.ts";
 import { type QuestionWatch, watchQuestion } from "./question-watch.ts";
+import { relateAsDraft } from "./relate-as-draft.ts";
 import { toInquiry } from "./to-inquiry.ts";
 
 /** Puts the questions of tasks to one client, each once, however many streams and processes notice it. */
@@ -25,7 +27,7 @@ interface Asking {
   readonly watch: QuestionWatch;
 }
 
-/** An answer that cannot be written down is tried again so often, after so long (milliseconds). */
+/** How often an answer that cannot be written down is tried again, and after how long (milliseconds). */
 const mostWrites = 20;
 const rewriteMs = 500;
 /** Between two attempts (milliseconds). */
@@ -61,7 +63,7 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
       )
         continue;
       if (typeof toInquiry(question, taskId, capabilities(), serve.allowModelAnswers) === "string") continue;
-      const asked: AskedOnce = { parts, by, taskId, owner, question };
+      const asked: AskedOnce = { parts, by, taskId, owner, question, isDrafts: parts.isDrafts(view) };
       const watch = watchQuestion(asked);
       asking.set(id, { asked, since: revision, watch });
       const work = ask(id, asked, watch).finally(() => serve.asking.delete(work));
@@ -126,7 +128,7 @@ const askOnce = async (asked: AskedOnce, watch: QuestionWatch): Promise<Outcome>
     // What the client says about it may hold what its user has said.
     const code = isRpcError(error) ? error.code : undefined;
     log.info({ code, taskId, question: question.key }, "a client cannot answer a question");
-    return code === methodNotFound ? "given up" : "failed";
+    return code === methodNotFoundCode ? "given up" : "failed";
   }
 };
 
@@ -134,7 +136,9 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
   const { parts, taskId, owner, question } = asked;
   const { engine, allowModelAnswers, clock } = parts.serve;
   const capabilities = parts.capabilities();
-  const client = { link: parts.link, clock, capabilities, watch, relate: parts.relate };
+  const relate = (params: object, { on, isDraft }: Channel): object =>
+    isDraft === true || (on === undefined && asked.isDrafts) ? relateAsDraft(params) : params;
+  const client = { link: parts.link, clock, capabilities, watch, relate };
   let message = question.message;
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const inquiry = toInquiry({ ...question, message }, taskId, capabilities, allowModelAnswers);
@@ -152,8 +156,6 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
   }
   return "given up";
 };
-
-const methodNotFound = -32_601;
 
 /** What is wrong with the store says nothing about the client. */
 const isClientsFault = (error: unknown): boolean => !isBridgeError(error) || error.code === "bad_response";

@@ -1,3 +1,4 @@
+import { invalidRequestCode } from "@taskbridge/protocol";
 import type { Channel } from "./channel.ts";
 import type { RequestId } from "./client-link.ts";
 import { type StreamTap, tapStream } from "./stream-tap.ts";
@@ -147,7 +148,7 @@ const findInUse = (messages: readonly WireMessage[], open: ReadonlyMap<RequestId
 };
 
 const refuseUsed = (id: RequestId): Response => {
-  const error = { code: -32_600, message: "Invalid Request: the id is in use" };
+  const error = { code: invalidRequestCode, message: "Invalid Request: the id is in use" };
   return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
 };
 

@@ -1,9 +1,10 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
-import { parseTaskParams, protocolVersion, taskSupportFault } from "@taskbridge/protocol/rev-2025-11-25";
+import { invalidParamsCode, methodNotFoundCode } from "@taskbridge/protocol";
+import { parseTaskParams, taskSupportFault } from "@taskbridge/protocol/rev-2025-11-25";
 import { readProgressToken } from "@taskbridge/protocol/untasked";
+import { becomesDraftTask } from "../draft/becomes-draft-task.ts";
 import { callAsDraftTask } from "../draft/call-as-draft-task.ts";
 import { deleteDraftTask, getDraftTask, getDraftTaskResult, listDraftTasks } from "../draft/draft-task-requests.ts";
-import { becomesDraftTask, noteDraft, usesDraft } from "../draft/uses-draft.ts";
 import { isRequestTimeout } from "../mcp/call-lifetime.ts";
 import { callPipeline } from "../mcp/call-pipeline.ts";
 import type { CallRequest } from "../mcp/call-request.ts";
@@ -17,17 +18,13 @@ import { askBeside } from "../untasked/ask-beside.ts";
 import { callCompanion } from "../untasked/call-companion.ts";
 import { askBefore } from "./ask-before.ts";
 import { callPlain } from "./call-plain.ts";
+import { chooseGeneration, noteGeneration, servesTasks, type TaskGeneration } from "./choose-generation.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
-import type { LegacySession } from "./legacy-session.ts";
 import { callAsTask, cancelTask, getTask, getTaskResult, listTasks } from "./task-requests.ts";
-
-/** Earlier revisions know no tasks, whatever a client sends. */
-export const servesTasks = ({ wires }: ServeContext, session: Pick<LegacySession, "revision">): boolean =>
-  wires.has("2025-11-25") && (session.revision() ?? "") >= protocolVersion;
 
 /** Answers one request of a client of a 2025 revision. Rejects with a `ProtocolError`. */
 export const serveLegacy = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
-  noteDraft(context, request);
+  noteGeneration(context, request);
   const answer = dispatch(context, request);
   // A stop waits for calls to be answered; who waits for the end of a task is told to come back.
   if (!waitsForNews(context, request)) return trackCall(context, answer);
@@ -63,7 +60,7 @@ const dispatch = async (context: ServeContext, request: LegacyRequest): Promise<
 
 type TaskMethods = Readonly<Record<string, (context: ServeContext, request: LegacyRequest) => Promise<Result>>>;
 
-const taskMethods: TaskMethods = {
+const ownTaskMethods: TaskMethods = {
   "tasks/get": getTask,
   "tasks/result": getTaskResult,
   "tasks/list": listTasks,
@@ -77,29 +74,31 @@ const draftTaskMethods: TaskMethods = {
   "tasks/delete": deleteDraftTask,
 };
 
-/** The methods of tasks of the generation that a session speaks; undefined: of none. */
-export const taskMethodsOf = (context: ServeContext, session: LegacySession): TaskMethods | undefined => {
-  if (usesDraft(context, session)) return draftTaskMethods;
-  return servesTasks(context, session) ? taskMethods : undefined;
+const taskMethods: Readonly<Record<TaskGeneration, TaskMethods>> = {
+  "2025-11-25": ownTaskMethods,
+  "sep-1686": draftTaskMethods,
 };
 
 const taskMethod = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
-  const { method, session } = request;
-  const methods = taskMethodsOf(context, session) ?? {};
+  const { method } = request;
+  const isKnown = Object.values(taskMethods).some((methods) => Object.hasOwn(methods, method));
+  const generation = isKnown ? await chooseGeneration(context, request) : undefined;
+  const methods = generation === undefined ? {} : taskMethods[generation];
   const serve = Object.hasOwn(methods, method) ? methods[method] : undefined;
-  if (serve === undefined) throw new ProtocolError(-32_601, "Method not found");
+  if (serve === undefined) throw new ProtocolError(methodNotFoundCode, "Method not found");
   return serve(context, request);
 };
 
 const readResource = async (context: ServeContext, { params, owner, transport }: LegacyRequest): Promise<Result> => {
-  if (typeof params.uri !== "string") throw new ProtocolError(-32_602, "uri: text is needed", { path: "uri" });
+  if (typeof params.uri !== "string")
+    throw new ProtocolError(invalidParamsCode, "uri: text is needed", { path: "uri" });
   return readResult(context, { era: "legacy", transport, owner }, params.uri);
 };
 
 const callTool = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
   const { params, session } = request;
   const { name } = params;
-  if (typeof name !== "string") throw new ProtocolError(-32_602, "name: text is needed", { path: "name" });
+  if (typeof name !== "string") throw new ProtocolError(invalidParamsCode, "name: text is needed", { path: "name" });
   const caller = toCaller(request);
   const found = findTool(context, caller, name);
   if (found?.kind === "pipeline" && becomesDraftTask(context, request)) {

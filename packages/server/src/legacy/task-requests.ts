@@ -1,9 +1,8 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import type { ResolvedTool, TaskView } from "@taskbridge/core";
-import { parseTaskId, type RpcError } from "@taskbridge/protocol";
+import { internalErrorCode, invalidParamsCode, parseCursor, parseTaskId, type RpcError } from "@taskbridge/protocol";
 import {
   endedCannotBeCancelled,
-  parseCursor,
   type Task,
   type TaskParams,
   toCreateResult,
@@ -18,6 +17,7 @@ import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
 import { firstOf } from "./first-of.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
+import { requireListable } from "./require-listable.ts";
 import { toTaskOptions } from "./to-task-options.ts";
 
 /** The most tasks that one page of `tasks/list` holds. */
@@ -95,7 +95,7 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
 
 /** Answers `tasks/list`, newest first. */
 export const listTasks = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
-  if (request.owner === null) throw new ProtocolError(-32_601, "Method not found: this server knows no owners");
+  requireListable(request);
   const access = toAccess(request.owner);
   const page = await context.engine.listTasks(access, {}, parseCursor(request.params), pageSize);
   const tasks = await Promise.all(
@@ -143,7 +143,7 @@ const withOutput = async (context: ServeContext, request: LegacyRequest, listed:
 /** A client that waits while the server is stopped is to ask again: it gets no answer, and its stream is closed. */
 const leaveUnanswered = ({ stopping }: ServeContext, cancelled: AbortSignal): Promise<never> => {
   if (stopping.aborted && !cancelled.aborted) return new Promise<never>(() => {});
-  throw new ProtocolError(-32_603, "The wait was given up");
+  throw new ProtocolError(internalErrorCode, "The wait was given up");
 };
 
 const toFault = ({ code, message, data }: RpcError): ProtocolError => new ProtocolError(code, message, data);
@@ -151,5 +151,5 @@ const toFault = ({ code, message, data }: RpcError): ProtocolError => new Protoc
 /** The questions before a task led to an answer instead of a start. */
 const notStarted = ({ content }: Result): ProtocolError => {
   const texts = Array.isArray(content) ? content.flatMap((block: { text?: unknown }) => block.text ?? []) : [];
-  return new ProtocolError(-32_602, texts.join("\n") || "The call was not carried out");
+  return new ProtocolError(invalidParamsCode, texts.join("\n") || "The call was not carried out");
 };

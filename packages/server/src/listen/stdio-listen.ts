@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
+import { invalidRequestCode } from "@taskbridge/protocol";
 import {
   acknowledgedId,
   honoursNothing,
@@ -102,7 +103,7 @@ export const withTaskListen = (
     // A wrong version or a missing envelope is the SDK's to refuse, and then there is no acknowledgement.
     if (request !== undefined && request.version === protocolVersion && context.serve.wires.has("2026-07-28")) {
       if (subscriptions.has(request.id)) {
-        const error = { code: -32_600, message: "Invalid Request: the id is in use" };
+        const error = { code: invalidRequestCode, message: "Invalid Request: the id is in use" };
         write({ jsonrpc: "2.0", id: request.id, error }).catch(report);
         return;
       }

@@ -1,17 +1,18 @@
 import type { Result } from "@modelcontextprotocol/server";
 import { type CreatedTask, isBridgeError, type ResolvedTool, type TaskView } from "@taskbridge/core";
-import { toErrorResult, toToolResult } from "@taskbridge/protocol";
-import { isToolError, toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
+import { isToolError, toErrorResult, toToolResult } from "@taskbridge/protocol";
+import { toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
 import { answerUnended } from "../untasked/answer-unended.ts";
 import type { Resumed } from "../untasked/call-questions.ts";
 import { hasCompanions } from "../untasked/companions-policy.ts";
-import { toReporter, type WaitingCall, waitForTask } from "../untasked/wait-for-task.ts";
+import { type WaitingCall, waitForTask } from "../untasked/wait-for-task.ts";
 import { followCall } from "./call-lifetime.ts";
 import type { CallRequest } from "./call-request.ts";
 import { createTask, stopIfGone } from "./create-task.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 import { missingTasksExtension } from "./to-protocol-error.ts";
+import { toReporter } from "./to-reporter.ts";
 import { hasEnded, waitForAnswer } from "./wait-for-answer.ts";
 
 /** How a call is answered: with a task; with a result, or a handle once the caller has waited long enough; or only with a result. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { ProtocolError, type ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject, JsonValue } from "@taskbridge/core";
+import { invalidParamsCode } from "@taskbridge/protocol";
 import type { ServeContext } from "./serve-context.ts";
 
 /** The `requestState` that a call of 2026-07-28 brings back, verified; undefined in the first round. */
@@ -11,7 +12,7 @@ export const readCallState = async ({ stateCodec }: ServeContext, request: Serve
 };
 
 export const refuseState = (): never => {
-  throw new ProtocolError(-32_602, "Invalid or expired requestState", { reason: "invalid_request_state" });
+  throw new ProtocolError(invalidParamsCode, "Invalid or expired requestState", { reason: "invalid_request_state" });
 };
 
 /** Binds a state to the arguments of its call: answers to one call are not answers to another. */

@@ -1,7 +1,7 @@
 import type { Result, ServerContext } from "@modelcontextprotocol/server";
 import type { GivenAnswer, PrepareOutcome, PrepareQuestion, ResolvedTool } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
-import { fromInputResponses, toInputRequests } from "@taskbridge/protocol/ext-2026-07-28";
+import { fromInputResponses, toInputRequests, toInputRequiredResult } from "@taskbridge/protocol/ext-2026-07-28";
 import { digestOf, readCallState, refuseState } from "./call-state.ts";
 import { mostRounds, tooManyRounds } from "./most-rounds.ts";
 import type { Prepared } from "./prepared.ts";
@@ -69,8 +69,7 @@ const ask = async (
 ): Promise<Result> => {
   const { requests, withheld } = toInputRequests(Object.entries(questions), anyMode);
   if (withheld.length > 0) return toResult(`${state.tool} ${withheld.join("; ")}`);
-  const requestState = await context.stateCodec.mint(state, request);
-  return { resultType: "input_required", inputRequests: requests, requestState };
+  return { ...toInputRequiredResult({ requests }, await context.stateCodec.mint(state, request)) };
 };
 
 /** What does not fit is refused as a request, not told as the tool's answer: it was the client that sent it. */

@@ -1,6 +1,6 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import { BridgeError, isBridgeError } from "@taskbridge/core";
-import { parseResultUri, rangeToFetch, resultUriTemplate, toTextRange } from "@taskbridge/protocol";
+import { invalidParamsCode, parseResultUri, rangeToFetch, resultUriTemplate, toTextRange } from "@taskbridge/protocol";
 import { toAccess } from "../caller.ts";
 import type { Connection, ServeContext } from "./serve-context.ts";
 
@@ -49,4 +49,4 @@ const beyondTheEnd = (offset: number, totalBytes: number): BridgeError =>
 
 /** Earlier revisions have a code of their own for this. */
 const resourceNotFound = ({ era }: Connection, uri: string): ProtocolError =>
-  new ProtocolError(era === "modern" ? -32_602 : -32_002, "Resource not found", { uri });
+  new ProtocolError(era === "modern" ? invalidParamsCode : -32_002, "Resource not found", { uri });

@@ -1,8 +1,9 @@
 import type { Result, ServerContext } from "@modelcontextprotocol/server";
-import { BridgeError, isBridgeError } from "@taskbridge/core";
+import { BridgeError } from "@taskbridge/core";
 import { openQuestions, parseTaskId } from "@taskbridge/protocol";
 import { acknowledgement, fromInputResponses, toDetailedTask } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
+import { nameTheField } from "./name-the-field.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 
 export type TaskMethodParams = Readonly<Record<string, unknown>>;
@@ -27,7 +28,8 @@ export const updateTask = async (
   const { record } = await context.engine.readTask(taskId, access);
   const questions = new Map(openQuestions(record.questions).map((question) => [question.key, question]));
   const answers = fromInputResponses(responses, questions, caller.capabilities);
-  if (Object.keys(answers).length > 0) await context.engine.answerTask(taskId, access, answers).catch(nameTheField);
+  if (Object.keys(answers).length > 0)
+    await context.engine.answerTask(taskId, access, answers).catch(nameTheField("inputResponses."));
   return { ...acknowledgement };
 };
 
@@ -47,11 +49,4 @@ const readResponses = ({ mcpReq }: ServerContext): Readonly<Record<string, unkno
     throw new BridgeError("invalid_input", "inputResponses: an object is needed", { data: { path: "inputResponses" } });
   }
   return { ...mcpReq.inputResponses, ...Object.fromEntries(dropped.map((key) => [key, undefined])) };
-};
-
-/** What does not fit is named as the client has sent it. */
-export const nameTheField = (error: unknown): never => {
-  if (!isBridgeError(error) || error.code !== "invalid_input") throw error;
-  const path = `inputResponses.${String(error.data?.path)}`;
-  throw new BridgeError("invalid_input", `inputResponses.${error.message}`, { data: { path }, cause: error });
 };

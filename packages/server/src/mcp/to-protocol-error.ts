@@ -1,6 +1,6 @@
 import { MissingRequiredClientCapabilityError, ProtocolError } from "@modelcontextprotocol/server";
 import { isBridgeError } from "@taskbridge/core";
-import { toRpcError } from "@taskbridge/protocol";
+import { internalErrorCode, toRpcError } from "@taskbridge/protocol";
 import { missingExtension } from "@taskbridge/protocol/ext-2026-07-28";
 import type { ServerLog } from "../server-log.ts";
 
@@ -14,7 +14,7 @@ export const toProtocolError = (error: unknown, log: ServerLog): Error => {
     return new ProtocolError(code, message, data);
   }
   log.error({ err: error }, "a request could not be answered");
-  return new ProtocolError(-32_603, "Internal error");
+  return new ProtocolError(internalErrorCode, "Internal error");
 };
 
 export const missingTasksExtension = (): ProtocolError =>

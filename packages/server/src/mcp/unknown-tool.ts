@@ -1,4 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
+import { invalidParamsCode } from "@taskbridge/protocol";
 
 /** Of a name more is not repeated (characters). */
 const mostShown = 100;
@@ -7,5 +8,5 @@ const mostShown = 100;
 export const unknownTool = (name: unknown): ProtocolError => {
   const text = String(name);
   const shown = text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
-  return new ProtocolError(-32_602, `Unknown tool: ${shown}`);
+  return new ProtocolError(invalidParamsCode, `Unknown tool: ${shown}`);
 };

@@ -1,12 +1,12 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { type GivenAnswer, isBridgeError, type TaskQuestion, type TaskView } from "@taskbridge/core";
 import { openQuestions } from "@taskbridge/protocol";
-import { fromInputResponses, toInputRequests } from "@taskbridge/protocol/ext-2026-07-28";
+import { fromInputResponses, toInputRequests, toInputRequiredResult } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
 import { digestOf, readCallState, refuseState } from "../mcp/call-state.ts";
 import { mostRounds } from "../mcp/most-rounds.ts";
+import { nameTheField } from "../mcp/name-the-field.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
-import { nameTheField } from "../mcp/task-methods.ts";
 import { toProtocolError } from "../mcp/to-protocol-error.ts";
 import { answerUnknown } from "./answer-unknown.ts";
 import type { QuestionsAsAnswer, RepeatedCall, Resumed } from "./call-questions.ts";
@@ -44,11 +44,7 @@ export const askAsAnswer = (
       const { requests } = toInputRequests(keyed, caller.capabilities);
       const keys = Object.keys(requests);
       const state: TaskCallState = { tool, args: digestOf(args), taskId: record.taskId, keys, round: round + 1 };
-      return {
-        resultType: "input_required",
-        inputRequests: requests,
-        requestState: await context.taskStateCodec.mint(state, request),
-      };
+      return { ...toInputRequiredResult({ requests }, await context.taskStateCodec.mint(state, request)) };
     },
     resume: async () => {
       const state = await readCallState(context, request);
@@ -93,7 +89,7 @@ const handIn = async (
   if (Object.keys(answers).length === 0) return { view, settled: new Set(opened) };
   const access = toAccess(caller.owner);
   const { taskId } = view.record;
-  const { askedAgain } = await engine.answerTask(taskId, access, answers).catch(nameTheField);
+  const { askedAgain } = await engine.answerTask(taskId, access, answers).catch(nameTheField("inputResponses."));
   const after = await engine.readTask(taskId, access);
   // Who has just dismissed a question is not asked it at once.
   const dismissed = askedAgain.length === 0 ? [] : openQuestions(after.record.questions).map(({ key }) => key);

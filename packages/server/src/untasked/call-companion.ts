@@ -1,7 +1,6 @@
 import type { Result } from "@modelcontextprotocol/server";
 import { type GivenAnswer, isBridgeError, type JsonValue, type TaskView } from "@taskbridge/core";
-import { openQuestions, toErrorResult, toToolResult } from "@taskbridge/protocol";
-import { isToolError } from "@taskbridge/protocol/ext-2026-07-28";
+import { isToolError, openQuestions, toErrorResult, toToolResult } from "@taskbridge/protocol";
 import {
   beyondTheEnd,
   type CompanionName,

@@ -1,9 +1,9 @@
-import type { TaskQuestion, TaskRecord, TaskView } from "@taskbridge/core";
+import type { TaskQuestion, TaskView } from "@taskbridge/core";
 import { openQuestions } from "@taskbridge/protocol";
-import { progressMethod, toProgress } from "@taskbridge/protocol/untasked";
 import type { CallLifetime } from "../mcp/call-lifetime.ts";
 import type { CallRequest } from "../mcp/call-request.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
+import { toReporter } from "../mcp/to-reporter.ts";
 import { waitForAnswer } from "../mcp/wait-for-answer.ts";
 
 /** A call whose caller knows no tasks, while it waits for one. */
@@ -49,21 +49,4 @@ export const waitForTask = async (call: WaitingCall, { view, waitMs, known }: Ta
   } finally {
     dialogs?.close();
   }
-};
-
-/** Tells the caller how it goes, if it has asked for that. */
-export const toReporter = ({
-  context,
-  request,
-}: Pick<WaitingCall, "context" | "request">): ((record: TaskRecord) => void) | undefined => {
-  const token = request.progressToken;
-  if (token === undefined) return undefined;
-  let last = 0;
-  return (record) => {
-    const params = toProgress(record, token, last);
-    last = params.progress;
-    request.notify(progressMethod, { ...params }).catch((error: unknown) => {
-      context.log.debug({ err: error }, "progress could not be sent");
-    });
-  };
 };

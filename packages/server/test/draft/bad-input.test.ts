@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
+import { form } from "../legacy/task-calls.ts";
 import { serve, start, stopAll } from "../serve.ts";
 import { answerOf, auth, open, wires } from "./draft-session.ts";
 
@@ -12,6 +13,9 @@ describe("[M-3] a mark that is none", () => {
     ["an ID of 10 kB", "x".repeat(10_240), {}, `${path}.taskId`],
     ["control characters", "a\u0000\u001b[2Jb", {}, `${path}.taskId`],
     ["path pieces", "../../etc/passwd", {}, `${path}.taskId`],
+    ["dots alone", "...", {}, `${path}.taskId`],
+    ["nothing", "", {}, `${path}.taskId`],
+    ["no ASCII", "tâche", {}, `${path}.taskId`],
     ["the scope of another owner", `${"0".repeat(32)}~c-1`, {}, `${path}.taskId`],
     ["no text", { $ne: null }, {}, `${path}.taskId`],
     ["a keepAlive below 0", "c-1", { keepAlive: -1 }, `${path}.keepAlive`],
@@ -24,6 +28,16 @@ describe("[M-3] a mark that is none", () => {
     expect(error?.message.length).toBeLessThan(300);
     expect(backend.starts()).toBe(0);
     expect((await draft.request("tasks/list")).result).toEqual({ tasks: [] });
+  });
+
+  test("is refused before anybody is asked anything, and says what is wrong", async () => {
+    const prepare = () => ({ questions: { sure: { message: "Sure?" } } });
+    const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, prepare }];
+    const { draft } = await open({ tools, session: { capabilities: form } });
+    const stream = await draft.call("...");
+    const needed = "1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone";
+    expect((await answerOf(stream)).error?.message).toBe(`${path}.taskId: ${needed}, got "..."`);
+    expect(stream.messages).toHaveLength(1);
   });
 
   test("with the task of 2025-11-25 beside it is refused", async () => {
@@ -73,7 +87,9 @@ describe("[M-1] a server whose callers have no owners", () => {
     const _meta = { "modelcontextprotocol.io/task": { taskId: "c-1" } };
     const session = opened.headers.get("mcp-session-id") ?? "";
     const answer = await send({ method: "tools/call", params: { name: "job", _meta } }, session);
-    expect(await answer.text()).toContain('"code":-32602');
+    const text = await answer.text();
+    expect(text).toContain('"code":-32602');
+    expect(text).toContain("this server does not authenticate");
     expect(backend.starts()).toBe(0);
   });
 

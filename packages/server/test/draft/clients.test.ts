@@ -67,7 +67,7 @@ describe.each(["HTTP", "stdio"] as const)("the first SDK's client over %s", (how
     await expect(call("c-1")).rejects.toMatchObject({
       message: expect.stringContaining("Task ID already exists: c-1"),
     });
-    await expect(send("tasks/cancel", { taskId: "c-1" })).rejects.toMatchObject({ code: -32_601 });
+    await expect(send("tasks/cancel", { taskId: "c-1" })).rejects.toMatchObject({ code: -32_602 });
     await client.close();
   });
 

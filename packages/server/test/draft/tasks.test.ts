@@ -22,16 +22,6 @@ describe("[M-2] tasks/* are those of the draft", () => {
     expect((await draft.request("tasks/cancel", { taskId })).error).toMatchObject({ code: -32_601 });
   });
 
-  test("in a session of 2025-11-25 only once it has used a key of the draft", async () => {
-    const { draft, rpc } = await open({ session: { revision: "2025-11-25" } });
-    expect(draft.initialized).toMatchObject({ capabilities: { tasks: { list: {}, cancel: {} } } });
-    const taskId = await callForTask(rpc);
-    expect((await draft.get(taskId)).result).toHaveProperty("createdAt");
-    const tied = { taskId, _meta: related(taskId) };
-    expect((await draft.request("tasks/get", tied)).result).not.toHaveProperty("createdAt");
-    expect((await draft.get(taskId)).result).toHaveProperty("keepAlive");
-  });
-
   test("never, where the server does not serve it", async () => {
     const { draft } = await open({ wires: ["2026-07-28", "2025-11-25", "none"] });
     for (const method of [...methods, "tasks/list"]) {

@@ -1,5 +1,5 @@
-import type { RequestId } from "../legacy/client-link.ts";
 import { isRequestTimeout } from "../mcp/call-lifetime.ts";
+import type { RequestId } from "./client-link.ts";
 
 /** A call that can be cancelled by its request ID. */
 export interface KeptCall {
@@ -9,11 +9,8 @@ export interface KeptCall {
   undo(): void;
 }
 
-/** What one session has to do with the SEP-1686 draft. */
+/** The calls of one session that the SEP-1686 draft lets its client cancel. */
 export interface DraftCalls {
-  /** Its client has shown that it speaks the draft. */
-  speak(): void;
-  isSpoken(): boolean;
   /**
    * Calls `cancel` whenever the client cancels this request, also after its stream is lost. A later request of the same ID
    * takes its place.
@@ -23,17 +20,12 @@ export interface DraftCalls {
   cancelled(requestId: unknown, reason: unknown): void;
 }
 
-/** Of calls whose streams were lost, so many can still be cancelled by their request IDs. */
+/** The most calls whose streams were lost that can still be cancelled by their request IDs. */
 const mostKept = 1_000;
 
 export const createDraftCalls = (): DraftCalls => {
   const kept = new Map<unknown, () => void>();
-  let isSpoken = false;
   return {
-    speak: () => {
-      isSpoken = true;
-    },
-    isSpoken: () => isSpoken,
     keep: (requestId, cancel) => {
       const before = kept.get(requestId);
       const isKept = (): boolean => kept.get(requestId) === cancel;

@@ -1,0 +1,57 @@
+import type { Result } from "@modelcontextprotocol/server";
+import { isBridgeError, parseClientId, type TaskView } from "@taskbridge/core";
+import { isToolError, toErrorResult } from "@taskbridge/protocol";
+import { isUsedId, taskMarkPath, toUsedIdError } from "@taskbridge/protocol/sep-1686";
+import { toAccess } from "../caller.ts";
+import { nameTheField } from "../mcp/name-the-field.ts";
+import type { DraftCall } from "./draft-call.ts";
+import { givenUp, toFault } from "./to-draft-fault.ts";
+
+/** The new task, or the answer where there is none to make. */
+export type DraftBegun = { readonly view: TaskView } | { readonly answer: Result };
+
+/** Makes the task. Rejects for an ID that cannot be one or was used before, before anybody is asked anything. */
+export const beginDraftTask = async (draft: DraftCall): Promise<DraftBegun> => {
+  const { context, tool, request, call, task, lifetime } = draft;
+  requireId(draft);
+  if (tool.prepare !== undefined) await requireUnused(draft);
+  const prepared = await call.prepare(tool, request.params.arguments);
+  if ("answer" in prepared) return prepared;
+  if (lifetime.gone.aborted) throw givenUp();
+  try {
+    // A cancellation must find its task, whose ID the client knows already: so no signal takes this back.
+    const view = await context.engine.createTask({
+      ...task,
+      tool: tool.name,
+      input: prepared.input,
+      owner: request.owner,
+    });
+    return { view };
+  } catch (error) {
+    // There is no task then, and the answer is what it would be without the mark.
+    if (isBridgeError(error) && isToolError(error) && !isUsedId(error)) {
+      return { answer: { ...toErrorResult(error.message) } };
+    }
+    throw error;
+  }
+};
+
+/** What is wrong with the mark is an error of the request. */
+const requireId = ({ task: { taskId }, request: { owner } }: DraftCall): void => {
+  try {
+    parseClientId(taskId, owner);
+  } catch (error) {
+    nameTheField(`${taskMarkPath}.`)(error);
+  }
+};
+
+/** Nobody is asked anything for a call that cannot become a task any more. */
+const requireUnused = async ({ context, request, task: { taskId } }: DraftCall): Promise<void> => {
+  try {
+    await context.engine.readTask(taskId, toAccess(request.owner));
+  } catch (error) {
+    if (!isBridgeError(error) || error.code !== "not_found") throw error;
+    if (error.data?.expired !== true) return;
+  }
+  throw toFault(toUsedIdError(taskId));
+};

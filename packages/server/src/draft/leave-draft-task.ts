@@ -1,0 +1,31 @@
+import { isBridgeError } from "@taskbridge/core";
+import { toAccess } from "../caller.ts";
+import type { DraftCall } from "./draft-call.ts";
+import { givenUp } from "./to-draft-fault.ts";
+
+/**
+ * The wait ends without an answer. Only a cancellation that somebody has asked for ends the task as well; the client may
+ * still send one after its stream is lost, or after the timeout of its own SDK.
+ */
+export const leaveDraftTask = async ({ context, request, task, lifetime }: DraftCall): Promise<never> => {
+  const cancel = async (): Promise<void> => {
+    await context.engine.cancelTask(task.taskId, toAccess(request.owner), {
+      reason: "the client asked for it",
+      latch: true,
+    });
+  };
+  if (lifetime.gone.aborted) {
+    await cancel();
+    throw givenUp();
+  }
+  // It takes the place of what this call has kept, and stays when that is forgotten.
+  request.session.draft.keep(request.id, () => {
+    cancel().catch((error: unknown) => {
+      if (isBridgeError(error) && error.code === "not_found") return;
+      context.log.warn({ err: error, taskId: task.taskId }, "a task could not be cancelled");
+    });
+  });
+  // A client that waits while the server is stopped is to poll: its stream is closed without an answer.
+  if (context.stopping.aborted && !request.signal.aborted) return new Promise<never>(() => {});
+  throw givenUp();
+};

@@ -1,0 +1,12 @@
+import { ProtocolError } from "@modelcontextprotocol/server";
+import { methodNotFoundCode } from "@taskbridge/protocol";
+import type { LegacyRequest } from "./legacy-request.ts";
+
+/** Nobody lists tasks where nobody knows whose they are, and `tasks.list` is not declared there. */
+export const requireListable = ({ owner }: Pick<LegacyRequest, "owner">): void => {
+  if (owner !== null) return;
+  throw new ProtocolError(
+    methodNotFoundCode,
+    "Method not found: tasks can be listed only where callers are authenticated, and this server does not authenticate them",
+  );
+};
