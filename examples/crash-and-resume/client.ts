@@ -21,7 +21,7 @@ async function resumed(): Promise<number> {
   const taskId = await dieWith();
   const calls = await connect(url, "auto");
   const seen: string[] = [];
-  const pending = calls.resume(taskId, { onStatus: ({ state }) => void seen.push(state) });
+  const pending = calls.resume(taskId, { onStatus: ({ status }) => void seen.push(status) });
   const runs = await runsOf(calls, pending);
   assert.equal(seen[0], "working", "the task went on while nobody looked");
   assert.equal(seen.at(-1), "completed");

@@ -6,7 +6,14 @@ import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { type GivenAnswer, type Question, type SdkClient, type TaskStatus, taskClient } from "@taskbridge/client";
+import {
+  type GivenAnswer,
+  type Question,
+  type SdkClient,
+  type Task,
+  type TaskClient,
+  taskClient,
+} from "@taskbridge/client";
 
 const [url = "http://127.0.0.1:3000/mcp"] = process.argv.slice(2);
 const execFile = promisify(runFile);
@@ -50,6 +57,7 @@ async function decide(client: SdkClient, wire: string): Promise<void> {
   assert.deepEqual(await publish("1.1.0", no), { version: "1.1.0", published: false, note: "not on a Friday" });
   const never = { action: "decline" } as const;
   assert.deepEqual(await publish("1.2.0", never), { version: "1.2.0", published: false, note: null });
+  await calls.close();
   console.log(`${wire}: 1.0.0 is published, 1.1.0 and 1.2.0 are not`);
 }
 
@@ -59,8 +67,8 @@ async function approveLater(): Promise<void> {
   const pending = calls.beginCall("publish", { version: "2.0.0" });
   try {
     const taskId = (await pending.created) ?? "";
-    const { state } = await asking(taskId);
-    assert.equal(state, "input_required", "without onQuestion nobody is asked, and nobody answers");
+    const { status } = await asking(calls, taskId);
+    assert.equal(status, "input_required", "without onQuestion nobody is asked, and nobody answers");
     const answer = ["tasks", "answer", taskId, "--url", url, "--input", '{"approved":true}'];
     await execFile(process.execPath, ["node_modules/taskbridge/dist/main.js", ...answer]);
     const { json } = await calls.readWhole(await pending.result());
@@ -69,17 +77,13 @@ async function approveLater(): Promise<void> {
     await pending.cancel(); // or the job would wait on, for an answer that nobody gives
     throw error;
   }
+  await calls.close();
   console.log("2.0.0 waited, until somebody ran `taskbridge tasks answer`");
 }
 
-async function asking(taskId: string): Promise<TaskStatus> {
-  const watch = taskClient(modern).watch(taskId);
-  try {
-    for (;;) {
-      const status = await watch.next(AbortSignal.timeout(15_000));
-      if (status.questions.length > 0) return status;
-    }
-  } finally {
-    watch.close();
+async function asking(calls: TaskClient, taskId: string): Promise<Task> {
+  for await (const task of calls.watch(taskId, { signal: AbortSignal.timeout(15_000) })) {
+    if (task.questions.length > 0) return task;
   }
+  throw new Error("the release is over, and asked nothing");
 }

@@ -8,7 +8,7 @@ import {
   type GivenAnswer,
   isTaskClientError,
   type Question,
-  type TaskStatus,
+  type Task,
   taskClient,
 } from "@taskbridge/client";
 
@@ -36,6 +36,7 @@ try {
   console.log("Cancelled: nothing is published.");
   process.exitCode = 1;
 } finally {
+  await calls.close();
   await client.close();
 }
 
@@ -55,7 +56,7 @@ async function askHere({ message }: Question, { signal }: AskContext): Promise<G
   }
 }
 
-function sayHowToAnswer({ taskId, questions }: TaskStatus): void {
+function sayHowToAnswer({ taskId, questions }: Task): void {
   for (const { message } of questions) {
     console.log(
       `${message} Answer it with\n  taskbridge tasks answer ${taskId} --url ${url} --input '{"approved":true}'`,

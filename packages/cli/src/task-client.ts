@@ -1,9 +1,10 @@
 import {
   isOver,
   isTaskClientError,
+  type Task,
   type TaskClient,
-  type TaskWatch,
-  type TaskStatus as WireStatus,
+  type ToolResult,
+  type Answers as WireAnswers,
 } from "@taskbridge/client";
 import type { JsonValue } from "@taskbridge/core";
 import { CliError, usageError } from "./cli-error.ts";
@@ -11,7 +12,7 @@ import type { Answers, CallOptions, CallOutcome, TaskResult, TaskSource, TaskSta
 import { shellWord } from "./terminal/shell-word.ts";
 import { type OpenOptions, openTaskClient } from "./wire/open-task-client.ts";
 import { toCliError } from "./wire/to-cli-error.ts";
-import { type Outcome, textsOf, toStatus } from "./wire/to-status.ts";
+import { type Outcome, textsOf, toQuestion, toStatus } from "./wire/to-status.ts";
 
 export type TaskClientOptions = OpenOptions;
 
@@ -46,12 +47,22 @@ const handleIn = ({ json }: TaskResult): string | undefined => {
 /** Ctrl-C before the task is there: these calls are stopped; on the others the answer comes at once, or the stream's end says it. */
 const stopsBefore = new Set(["none", "sep-1686"]);
 
+/** What a source has of the client library. */
+interface SourceParts {
+  readonly calls: TaskClient;
+  /** The questions of this task are answered here from now on. */
+  claim(taskId: string): void;
+  settled(look: Promise<Task>): Promise<TaskStatus>;
+}
+
 const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSource => {
   const { wire } = calls;
   const isModern = wire === "2026-07-28";
-  const watches = new Map<string, TaskWatch>();
-  const watchOf = (taskId: string): TaskWatch => {
-    const watch = watches.get(taskId) ?? calls.watch(taskId, { questions: asks });
+  const closing = new AbortController();
+  const watches = new Map<string, AsyncIterator<Task>>();
+  const watchOf = (taskId: string): AsyncIterator<Task> => {
+    const watch =
+      watches.get(taskId) ?? calls.watch(taskId, { questions: asks ? "hold" : "leave", signal: closing.signal });
     watches.set(taskId, watch);
     return watch;
   };
@@ -62,92 +73,132 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
       throw toCliError(error, url, method);
     }
   };
-  const outcomeOf = async (status: WireStatus): Promise<Outcome | undefined> => {
-    if (status.result !== undefined || !isOver(status) || status.state === "cancelled") return status.result;
+  const outcomeOf = async (task: Task): Promise<Outcome | undefined> => {
+    if (task.result !== undefined || !isOver(task) || task.status === "cancelled") return task.result;
     try {
-      return await calls.readResult(status.taskId);
+      return await calls.resume(task.taskId).result();
     } catch (error) {
       if (isTaskClientError(error, "failed")) return error;
       throw error;
     }
   };
-  const settled = async (look: Promise<WireStatus>): Promise<TaskStatus> => {
-    const status = await look;
-    return toStatus(status, await outcomeOf(status));
+  const settled = async (look: Promise<Task>): Promise<TaskStatus> => {
+    const task = await look;
+    return toStatus(task, await outcomeOf(task));
   };
-  const wholeOf = async (result: Parameters<TaskClient["readWhole"]>[0]): Promise<TaskResult> => {
-    const { text, json } = await calls.readWhole(result);
-    return json === undefined ? { text } : { text, json: json as JsonValue };
-  };
-
-  const start = async (tool: string, input: object, { ask, signal }: CallOptions): Promise<CallOutcome> => {
-    const before = new AbortController();
-    const giveUp = (): void => before.abort();
-    signal.addEventListener("abort", giveUp, { once: true });
-    const pending = calls.beginCall(
-      tool,
-      { ...input },
-      {
-        holdQuestions: asks,
-        onQuestion: async (question) => {
-          const answers: Answers = await ask([question as never]);
-          return (answers[question.key] ?? { action: "cancel" }) as never;
-        },
-        cancelOnAbort: stopsBefore.has(wire),
-        ...(wire === "2025-11-25" ? {} : { signal: before.signal }),
-      },
-    );
-    try {
-      // Whichever is first: an interrupted wait has no task.
-      const taskId = await Promise.race([pending.created, pending.result().then(() => undefined)]);
-      if (taskId === undefined) {
-        const result = await pending.result();
-        const whole = result.isError === true ? { text: textsOf(result).join("\n") } : await wholeOf(result);
-        return { kind: "result", result: whole, failed: result.isError === true };
-      }
-      // It was interrupted while the answer was on its way, and stopped.
-      before.signal.throwIfAborted();
-      // Claims the questions before the pending call gives them up.
-      watchOf(taskId);
-      const status = pending.status();
-      return { kind: "task", task: await settled(status === undefined ? calls.read(taskId) : Promise.resolve(status)) };
-    } finally {
-      signal.removeEventListener("abort", giveUp);
-      pending.detach();
-    }
-  };
+  const parts: SourceParts = { calls, claim: (taskId) => void watchOf(taskId), settled };
 
   return {
     flags: `--url ${shellWord(url.href)}${isModern || wire === "none" ? "" : ` --wire ${wire}`}`,
     wire,
     answeredBy: isModern || wire === "none" ? "command" : "follower",
-    callTool: (tool, input, call) => told(start(tool, input, call), "tools/call"),
+    callTool: (tool, input, call) => told(startCall(parts, asks, { tool, input }, call), "tools/call"),
     readTask: (taskId) => {
       if (asks) watchOf(taskId);
       return told(settled(calls.read(taskId)));
     },
-    nextStatus: ({ taskId }, signal) => told(settled(watchOf(taskId).next(signal))),
-    readResult: ({ taskId }) => told(calls.readResult(taskId).then(wholeOf)),
-    answerTask: (taskId, answers) => told(calls.answer(taskId, answers as never)),
+    nextStatus: ({ taskId }, signal) => told(settled(nextLook(watchOf(taskId), signal))),
+    readResult: ({ taskId }) =>
+      told(
+        calls
+          .resume(taskId)
+          .result()
+          .then((result) => wholeOf(calls, result)),
+      ),
+    answerTask: async (taskId, answers) => told(calls.answer(taskId, toWireAnswers(answers))),
     cancelTask: async (taskId) => {
-      const status = await told(calls.read(taskId));
-      await told(calls.cancel(taskId));
+      const task = await told(calls.read(taskId));
+      const resumed = calls.resume(taskId);
+      await told(resumed.cancel()).finally(resumed.detach);
       // The draft cancels by the request of the session that made it; with the ID alone a task can only be deleted.
-      if (wire === "sep-1686") return { ...toStatus(status), state: "cancelled", questions: [] };
+      if (wire === "sep-1686") return { ...toStatus(task), state: "cancelled", questions: [] };
       return told(settled(calls.read(taskId)));
     },
     listTasks: async function* () {
       try {
-        for await (const status of calls.list()) yield toStatus(status);
+        for await (const task of calls.list()) yield toStatus(task);
       } catch (error) {
         if (isTaskClientError(error, "unsupported")) throw cannotList(wire, url);
         throw toCliError(error, url);
       }
     },
-    close: async () => {
-      for (const watch of watches.values()) watch.close();
-    },
+    close: async () => closing.abort(),
   };
+};
+
+/** The commands take any JSON; over MCP what a form is filled in with is an object. */
+const toWireAnswers = (answers: Answers): WireAnswers =>
+  Object.fromEntries(
+    Object.entries(answers).map(([key, { action, content }]) => {
+      if (content === undefined) return [key, { action }];
+      if (typeof content === "object" && content !== null && !Array.isArray(content)) return [key, { action, content }];
+      throw usageError(`an answer has to be a JSON object, got ${JSON.stringify(content).slice(0, 80)}`);
+    }),
+  );
+
+const wholeOf = async (calls: TaskClient, result: ToolResult): Promise<TaskResult> => {
+  const { text, json } = await calls.readWhole(result);
+  return json === undefined ? { text } : { text, json: json as JsonValue };
+};
+
+/** The look that a watch is waiting for, unless the signal is first. */
+const nextLook = async (watch: AsyncIterator<Task>, signal: AbortSignal): Promise<Task> => {
+  signal.throwIfAborted();
+  let interrupt = (): void => {};
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    interrupt = () => reject(signal.reason);
+  });
+  signal.addEventListener("abort", interrupt, { once: true });
+  try {
+    const look = await Promise.race([watch.next(), interrupted]);
+    if (look.done === true) throw new CliError("the task is over, and was looked at again");
+    return look.value;
+  } finally {
+    signal.removeEventListener("abort", interrupt);
+  }
+};
+
+/** Starts a tool, and stays with the call until there is a task or an answer. */
+const startCall = async (
+  { calls, claim, settled }: SourceParts,
+  asks: boolean,
+  { tool, input }: { readonly tool: string; readonly input: object },
+  { ask, signal }: CallOptions,
+): Promise<CallOutcome> => {
+  const before = new AbortController();
+  const giveUp = (): void => before.abort();
+  signal.addEventListener("abort", giveUp, { once: true });
+  const pending = calls.beginCall(
+    tool,
+    { ...input },
+    {
+      questions: asks ? "hold" : "leave",
+      onQuestion: async (question) => {
+        const answers = toWireAnswers(await ask([toQuestion(question)]));
+        return answers[question.key] ?? { action: "cancel" };
+      },
+      cancelOnAbort: stopsBefore.has(calls.wire),
+      ...(calls.wire === "2025-11-25" ? {} : { signal: before.signal }),
+    },
+  );
+  try {
+    // Whichever is first: an interrupted wait has no task.
+    const taskId = await Promise.race([pending.created, pending.result().then(() => undefined)]);
+    if (taskId === undefined) {
+      const result = await pending.result();
+      const whole = result.isError === true ? { text: textsOf(result).join("\n") } : await wholeOf(calls, result);
+      return { kind: "result", result: whole, failed: result.isError === true };
+    }
+    // It was interrupted while the answer was on its way, and stopped.
+    before.signal.throwIfAborted();
+    // Before the pending call gives its questions up.
+    claim(taskId);
+    const { task } = pending;
+    return { kind: "task", task: await settled(task === undefined ? calls.read(taskId) : Promise.resolve(task)) };
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+    pending.detach();
+  }
 };
 
 const cannotList = (wire: string, url: URL): CliError =>

@@ -3,7 +3,7 @@ import { TaskClientError } from "./client-error.ts";
 import type { Clock } from "./clock.ts";
 import type { Connection } from "./connection.ts";
 import type { QuestionInbox } from "./question-inbox.ts";
-import type { WireName } from "./task-status.ts";
+import type { WireName } from "./task.ts";
 import { coreTasksCapability, coreTasksWire } from "./wire/core-tasks-wire.ts";
 import { draftWire } from "./wire/draft-wire.ts";
 import { extensionWire } from "./wire/extension-wire.ts";
@@ -16,7 +16,7 @@ export interface WireParts {
   readonly inbox: QuestionInbox;
   readonly framing: FramingOptions;
   readonly clock: Clock;
-  readonly noticeMs: number;
+  readonly noticeTimeoutMs: number;
 }
 
 /** The wires of one connection, each made when it is first used. */
@@ -28,15 +28,15 @@ export interface Wires {
   choose(wanted: WireName | "auto", mintedId: boolean): Wire;
 }
 
-export const wiresOf = ({ connection, inbox, framing, clock, noticeMs }: WireParts): Wires => {
+export const wiresOf = ({ connection, inbox, framing, clock, noticeTimeoutMs }: WireParts): Wires => {
   const made = new Map<WireName, Wire>();
   const make = (name: WireName): Wire => {
-    if (name === "2026-07-28") return extensionWire(connection, framing);
-    if (name === "sep-1686") return draftWire(connection, inbox, { clock, noticeMs });
+    if (name === "2026-07-28") return extensionWire(connection, framing, clock);
+    if (name === "sep-1686") return draftWire(connection, inbox, { clock, noticeTimeoutMs });
     if (name === "none") return plainWire(connection, connection.modern ? modernFraming(framing, false) : undefined);
     const capability = coreTasksCapability(connection.capabilities());
     if (capability === undefined) throw unsupported("the server does not offer the tasks of 2025-11-25");
-    return coreTasksWire(connection, capability, inbox);
+    return coreTasksWire(connection, capability, { inbox, clock });
   };
   const get = (name: WireName): Wire => {
     const wire = made.get(name) ?? make(name);

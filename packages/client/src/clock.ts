@@ -3,8 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Time, so that tests need not wait for it. Durations and instants in milliseconds. */
 export interface Clock {
   now(): number;
-  /** Rejects with the signal's reason when it fires. */
+  /** A pause. Rejects with the signal's reason when it fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** A limit: keeps no process alive by itself. Returns how to lift it. */
+  after(ms: number, run: () => void): () => void;
 }
 
 /** As long as a timer can wait. */
@@ -20,5 +22,9 @@ export const systemClock: Clock = {
       signal?.throwIfAborted();
       throw error;
     }
+  },
+  after: (ms, run) => {
+    const timer = setTimeout(run, Math.min(ms, longestMs)).unref();
+    return () => clearTimeout(timer);
   },
 };

@@ -1,15 +1,17 @@
 import { isTaskClientError, TaskClientError } from "./client-error.ts";
 import type { Clock } from "./clock.ts";
-import { type Members, toMembers } from "./members.ts";
+import { isObject, type Members, toMembers } from "./is-object.ts";
+import { withJitter } from "./jitter.ts";
 import type { SdkClient, SdkTransport } from "./sdk-client.ts";
 import { type RequestOptions, type Tap, type TapListener, tapTransport } from "./tap-transport.ts";
 import { toClientError } from "./to-client-error.ts";
 
 export interface ConnectionOptions {
   reconnect?(): Promise<SdkClient>;
-  readonly patienceMs: number;
+  readonly retryForMs: number;
   readonly clock: Clock;
-  onTrouble?(error: TaskClientError): void;
+  /** Told once for each time that the server cannot be reached. */
+  onUnreachable?(error: TaskClientError): void;
   /** The connection is closed, and another may be opened. */
   onClosed?(): void;
   /** Takes a question of the server, or leaves it to the client's own handler. */
@@ -23,8 +25,6 @@ export interface Connection {
   /** Whether it speaks 2026-07-28 or later, which has no sessions. */
   readonly modern: boolean;
   capabilities(): Members;
-  /** The client of now. */
-  client(): SdkClient;
   /** Changes when the session does: request IDs mean something within one only. */
   session(): object;
   /** Sent once; again only where the first certainly did not reach the server. */
@@ -36,6 +36,10 @@ export interface Connection {
   onNotification(listener: (method: string, params: Members) => void): () => void;
   /** Something broke, perhaps the stream of a request: SDK 1 does not say which. Returns how to stop listening. */
   onTrouble(listener: () => void): () => void;
+  /** Fires when `close` is called. */
+  readonly closing: AbortSignal;
+  /** Ends requests of ours with the reason, and closes what `reconnect` has opened. */
+  close(reason: TaskClientError): Promise<void>;
 }
 
 /** Requests that are answered at once are given up after so long (milliseconds). */
@@ -45,49 +49,59 @@ const longestPauseMs = 5_000;
 
 /** Throws `invalid_input` for a client that is not connected. */
 export const openConnection = (first: SdkClient, options: ConnectionOptions): Connection => {
-  const { reconnect, patienceMs, clock } = options;
+  const { reconnect, retryForMs, clock } = options;
   const notified = new Set<(method: string, params: Members) => void>();
   const troubled = new Set<() => void>();
   const tell = (): void => {
     for (const listener of [...troubled]) listener();
   };
   const modern = speaksModern(first);
+  const closing = new AbortController();
   const open = (client: SdkClient): Session => ({
     client,
-    tap: tapTransport(transportOf(client), !modern, {
-      onNotification: (method, params) => {
-        for (const listener of [...notified]) listener(method, params);
+    tap: tapTransport(
+      transportOf(client),
+      { legacy: !modern, clock },
+      {
+        onNotification: (method, params) => {
+          for (const listener of [...notified]) listener(method, params);
+        },
+        onRequest: options.onRequest,
+        onClosed: () => {
+          tell();
+          options.onClosed?.();
+        },
+        onTrouble: tell,
       },
-      onRequest: options.onRequest,
-      onClosed: () => {
-        tell();
-        options.onClosed?.();
-      },
-      onTrouble: tell,
-    }),
+    ),
   });
   let current = open(first);
   let opening: Promise<Session> | undefined;
   /** However many requests find a session lost, one opens the next. */
   const replace = (lost: Session): Promise<Session> => {
+    closing.signal.throwIfAborted();
     if (current !== lost) return Promise.resolve(current);
     if (reconnect === undefined) {
       throw new TaskClientError("session_lost", "the session is lost, and taskClient was given no `reconnect`");
     }
-    opening ??= reconnect()
-      .then(
-        (client) => {
-          current = open(client);
-          return current;
-        },
-        (error: unknown) => {
-          throw toClientError(error, false);
-        },
-      )
-      .finally(() => {
-        opening = undefined;
-      });
+    opening ??= openNext(reconnect, lost).finally(() => {
+      opening = undefined;
+    });
     return opening;
+  };
+  const openNext = async (connect: () => Promise<SdkClient>, lost: Session): Promise<Session> => {
+    const client = await connect().catch((error: unknown) => {
+      throw toClientError(error, false);
+    });
+    if (closing.signal.aborted) {
+      await leave(client);
+      throw closing.signal.reason;
+    }
+    current = open(client);
+    lost.tap.remove(new TaskClientError("unreachable", "the connection was replaced"));
+    // Else its stream would keep the process alive, and ask again for what nobody hears.
+    void leave(lost.client);
+    return current;
   };
   const request: Connection["request"] = async (method, params, requestOptions) => {
     const session = current;
@@ -104,7 +118,6 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
   return {
     modern,
     hasStreams: "terminateSession" in transportOf(first),
-    client: () => current.client,
     session: () => current,
     capabilities: () => toMembers(current.client.getServerCapabilities()),
     request,
@@ -118,9 +131,12 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
           signal?.throwIfAborted();
           if (!isTaskClientError(error, "unreachable")) throw error;
           const isOver = !current.tap.isOpen() && reconnect === undefined;
-          if (isOver || clock.now() - startedAt > patienceMs) throw error;
-          if (pauseMs === shortestPauseMs) options.onTrouble?.(error);
-          await clock.sleep(Math.max(withJitter(pauseMs), error.retryAfterMs ?? 0), signal);
+          const nextMs = Math.max(withJitter(pauseMs), error.retryAfterMs ?? 0);
+          closing.signal.throwIfAborted();
+          if (isOver) throw error;
+          if (pauseMs === shortestPauseMs) options.onUnreachable?.(error);
+          if (clock.now() + nextMs - startedAt > retryForMs) throw error;
+          await clock.sleep(nextMs, signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]));
         }
       }
     },
@@ -133,6 +149,13 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
       troubled.add(listener);
       return () => void troubled.delete(listener);
     },
+    closing: closing.signal,
+    close: async (reason) => {
+      if (closing.signal.aborted) return;
+      closing.abort(reason);
+      current.tap.remove(reason);
+      if (current.client !== first) await leave(current.client);
+    },
   };
 };
 
@@ -141,12 +164,15 @@ interface Session {
   readonly tap: Tap;
 }
 
-/** Up to a quarter longer, never shorter, so that clients that were thrown out together do not come back together. */
-export const withJitter = (ms: number): number => ms * (1 + Math.random() / 4);
+/** There is nothing to do where a client cannot even be closed. */
+const leave = (client: SdkClient): Promise<void> => client.close().catch(() => {});
 
 const speaksModern = (client: SdkClient): boolean => (client.getNegotiatedProtocolVersion?.() ?? "") >= "2026-07-28";
 
 const transportOf = (client: SdkClient): SdkTransport => {
-  if (client.transport !== undefined) return client.transport as unknown as SdkTransport;
-  throw new TaskClientError("invalid_input", "the client is not connected: taskClient takes one after its `connect`");
+  if (isObject(client?.transport)) return client.transport as unknown as SdkTransport;
+  throw new TaskClientError(
+    "invalid_input",
+    "the client is not connected: a `Client` of @modelcontextprotocol/sdk or @modelcontextprotocol/client is needed, after its `connect`",
+  );
 };

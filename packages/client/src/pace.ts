@@ -1,9 +1,9 @@
-import { withJitter } from "./connection.ts";
+import { withJitter } from "./jitter.ts";
 
 /** How long to wait between two looks at a task. Milliseconds. */
 export interface Pace {
   /** After a look that showed nothing new (`changed: false`) the pauses grow. */
-  next(pollMs: number | undefined, changed: boolean): number;
+  next(pollIntervalMs: number | undefined, changed: boolean): number;
 }
 
 /** A server may have no opinion. */
@@ -16,9 +16,9 @@ const longestPollMs = 10_000;
 export const createPace = (): Pace => {
   let backoffMs = shortestPollMs;
   return {
-    next: (pollMs = usualPollMs, changed) => {
+    next: (pollIntervalMs = usualPollMs, changed) => {
       backoffMs = changed ? shortestPollMs : Math.min(backoffMs * 1.5, longestPollMs);
-      return withJitter(Math.max(pollMs, backoffMs));
+      return withJitter(Math.max(pollIntervalMs, backoffMs));
     },
   };
 };

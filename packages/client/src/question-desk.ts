@@ -1,5 +1,5 @@
 import { isTaskClientError } from "./client-error.ts";
-import type { Answers, GivenAnswer, Question, TaskStatus } from "./task-status.ts";
+import type { Answers, GivenAnswer, Question, Task } from "./task.ts";
 
 export interface AskContext {
   /** Fires when the question is not open any more, or not waited for: whoever is asked can be left alone. */
@@ -14,7 +14,7 @@ export type OnQuestion = (question: Question, context: AskContext) => Promise<Gi
 
 /** Puts the questions of one task, each once however often it is seen. */
 export interface QuestionDesk {
-  see(status: TaskStatus): void;
+  see(status: Task): void;
   /** Rejects with what `onQuestion` threw, or with why an answer could not be given. */
   readonly failed: Promise<never>;
   close(): void;

@@ -1,6 +1,6 @@
 import { TaskClientError } from "./client-error.ts";
-import { type Members, toMembers } from "./members.ts";
-import type { ToolResult } from "./task-status.ts";
+import { type Members, toMembers } from "./is-object.ts";
+import type { ContentBlock, ToolResult } from "./tool-result.ts";
 
 /** A result in full. */
 export interface WholeResult {
@@ -26,8 +26,10 @@ const withJson = (text: string): WholeResult => {
   return json === undefined ? { text } : { text, json };
 };
 
-const toText = ({ type, text, uri }: Members): string =>
-  type === "text" ? String(text) : `[${String(type)}${uri === undefined ? "" : ` ${String(uri)}`}]`;
+const toText = (block: ContentBlock): string => {
+  if (block.type === "text") return block.text;
+  return block.type === "resource_link" ? `[${block.type} ${block.uri}]` : `[${block.type}]`;
+};
 
 const readParts = async (
   request: (method: string, params: Members) => Promise<Members>,

@@ -8,8 +8,7 @@ export interface SdkClient {
   getServerCapabilities(): object | undefined;
   /** SDK 1 has no such method, and speaks no revision after 2025-11-25. */
   getNegotiatedProtocolVersion?(): string | undefined;
-  /** Throws when the host has set a handler of its own. */
-  assertCanSetRequestHandler(method: string): void;
+  close(): Promise<void>;
 }
 
 /** A message of JSON-RPC. */
@@ -27,13 +26,12 @@ export interface SendOptions {
   /** Closes the stream of the request. */
   readonly requestSignal?: AbortSignal;
   onRequestStreamEnd?(): void;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The transport of a connected client of either SDK. */
 export interface SdkTransport {
   send(message: Message, options?: SendOptions): Promise<void>;
-  onmessage?: (message: Message, extra?: unknown) => void;
-  onclose?: () => void;
-  onerror?: (error: unknown) => void;
+  onmessage?: ((message: Message, extra?: unknown) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: unknown) => void) | undefined;
 }

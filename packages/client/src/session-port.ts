@@ -9,7 +9,7 @@ import { hasTaskServerCapabilityV2 } from "@modelcontextprotocol/ext-tasks/core/
 import { isTaskClientError } from "./client-error.ts";
 import { systemClock } from "./clock.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import { isMembers, type Members, toMembers } from "./members.ts";
+import { isObject, type Members, toMembers } from "./is-object.ts";
 import type { SdkClient } from "./sdk-client.ts";
 import { version } from "./version.ts";
 import { coreTasksCapability } from "./wire/core-tasks-wire.ts";
@@ -23,7 +23,7 @@ export interface SessionPortOptions {
   /** What 2026-07-28 is told that a person can be asked. Default `{ form: {} }`. */
   readonly elicitation?: { readonly form?: object; readonly url?: object };
   /** How long to try again to read while the server cannot be reached (milliseconds). Default 120,000. */
-  readonly patienceMs?: number;
+  readonly retryForMs?: number;
 }
 
 /** Requests that read, which may be sent again. Answers and cancellations are the session's to repeat. */
@@ -40,7 +40,7 @@ export const taskSessionPort = (client: SdkClient, options: SessionPortOptions):
   const invalidations = new Set<(reason: unknown) => void>();
   let invalidated = false;
   const connection = openConnection(client, {
-    patienceMs: options.patienceMs ?? 120_000,
+    retryForMs: options.retryForMs ?? 120_000,
     clock: systemClock,
     onRequest: (method, params) => {
       const [handle] = handlers;
@@ -105,5 +105,5 @@ const capabilitiesOf = (connection: Connection): SessionTaskCapabilities => {
 const toAnswer = (response: JsonRpcResponse | undefined): Members | undefined => {
   if (response === undefined) return undefined;
   if (response.kind === "error") throw new Error(response.error.message);
-  return isMembers(response.result) ? response.result : {};
+  return isObject(response.result) ? response.result : {};
 };

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { TaskClientError } from "./client-error.ts";
-import { type Members, toMembers } from "./members.ts";
-import type { Message, SdkTransport, SendOptions } from "./sdk-client.ts";
+import type { Clock } from "./clock.ts";
+import { type Deferred, deferred } from "./deferred.ts";
+import { insertHandlers } from "./insert-handlers.ts";
+import { type Members, toMembers } from "./is-object.ts";
+import type { Message, SdkTransport } from "./sdk-client.ts";
+import { type RequestHandling, requestServer } from "./serve-requests.ts";
 import { toClientError, toRefusal } from "./to-client-error.ts";
 
 /** What comes in beside answers. */
-export interface TapListener {
+export interface TapListener extends Pick<RequestHandling, "onRequest"> {
   onNotification(method: string, params: Members): void;
-  /** Takes a request of the server by giving its result to come, or leaves it to the SDK's client with undefined. The
-   * signal fires with `takenBack`, or when the answer cannot be delivered. */
-  onRequest(method: string, params: Members, signal: AbortSignal): Promise<Members | undefined> | undefined;
   /** The transport is closed for good. */
   onClosed(): void;
   /** Something broke; SDK 1 does not say for which request. */
@@ -20,15 +21,11 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds; absent: for ever. */
   readonly timeoutMs?: number;
-  readonly headers?: Readonly<Record<string, string>>;
   /** Tells the server when the signal ends the wait. */
   readonly cancels?: boolean;
   /** Told the ID that the request has. */
   onSend?(requestId: string): void;
 }
-
-/** Why the signal of a request fires that the server does not want answered any more; otherwise its answer was lost. */
-export const takenBack = "taken back by the server";
 
 /** Requests of our own beside those of an SDK's client, on the transport that it is connected to. */
 export interface Tap {
@@ -36,122 +33,124 @@ export interface Tap {
   request(method: string, params: Members, options?: RequestOptions): Promise<Members>;
   notify(method: string, params: Members): Promise<void>;
   isOpen(): boolean;
+  /** Leaves the transport to the SDK's client alone, as it was. Requests of ours reject with the reason. */
+  remove(reason: TaskClientError): void;
+}
+
+export interface TapOptions {
+  /** Whether the connection has a session. */
+  readonly legacy: boolean;
+  readonly clock: Clock;
 }
 
 /**
  * The SDK's clients give up requests after a minute with a cancellation, and refuse answers that are tasks, so ours pass
- * them by. Messages that are not ours go on to the client. `legacy`: the connection has a session.
+ * them by. Messages that are not ours go on to the client.
  */
-export const tapTransport = (transport: SdkTransport, legacy: boolean, listener: TapListener): Tap => {
+export const tapTransport = (transport: SdkTransport, { legacy, clock }: TapOptions, listener: TapListener): Tap => {
   const prefix = `taskbridge-${randomUUID().slice(0, 8)}`;
-  const pending = new Map<string, { resolve(result: Members): void; reject(error: unknown): void }>();
-  const serving = new Map<unknown, AbortController>();
-  const { onmessage, onclose, onerror } = transport;
-  let open = true;
+  const pending = new Map<string, Deferred<Members>>();
+  const place = insertHandlers(transport, {
+    // Gives true for what is ours alone.
+    take: (message, extra) => {
+      const { id, method, params = {} } = message;
+      if (method === undefined) return settle(pending.get(String(id)), message);
+      if (id !== undefined) {
+        requests.serve(message, extra);
+        return true;
+      }
+      if (method === "notifications/cancelled") requests.takeBack(params["requestId"]);
+      listener.onNotification(method, params);
+      // The SDK's client does not know our subscriptions.
+      const subscription = toMembers(params["_meta"])["io.modelcontextprotocol/subscriptionId"];
+      return typeof subscription === "string" && subscription.startsWith(prefix);
+    },
+    onClosed: () => {
+      end(new TaskClientError("unreachable", "the connection is closed"));
+      listener.onClosed();
+    },
+    onTrouble: listener.onTrouble,
+  });
+  const requests = requestServer({
+    onRequest: listener.onRequest,
+    passOn: place.passOn,
+    send: (message) => transport.send(message),
+    onTrouble: listener.onTrouble,
+  });
+  let closed: TaskClientError | undefined;
+  const end = (reason: TaskClientError): void => {
+    closed ??= reason;
+    for (const { reject } of [...pending.values()]) reject(reason);
+    requests.close(reason);
+  };
+  const send = requestSender({ prefix, transport, pending, legacy, clock });
+  return {
+    request: async (method, params, options = {}) => {
+      options.signal?.throwIfAborted();
+      if (closed !== undefined) throw new TaskClientError(closed.code, closed.message, { notSent: true });
+      return send(method, params, options);
+    },
+    notify: (method, params) => transport.send({ jsonrpc: "2.0", method, params }),
+    isOpen: () => closed === undefined,
+    remove: (reason) => {
+      place.remove();
+      end(reason);
+    },
+  };
+};
+
+const settle = (waiting: Deferred<Members> | undefined, { result, error }: Message): boolean => {
+  if (waiting === undefined) return false;
+  if (error === undefined) waiting.resolve((result ?? {}) as Members);
+  else waiting.reject(toRefusal(error));
+  return true;
+};
+
+interface Sending {
+  /** Tells the IDs of our requests from those of the SDK's client. */
+  readonly prefix: string;
+  readonly transport: SdkTransport;
+  /** Those that are not answered, by their IDs. */
+  readonly pending: Map<string, Deferred<Members>>;
+  readonly legacy: boolean;
+  readonly clock: Clock;
+}
+
+const requestSender = ({ prefix, transport, pending, legacy, clock }: Sending) => {
   let sent = 0;
-
-  const serve = (message: Message, extra: unknown): void => {
-    const { id, method = "", params = {} } = message;
-    const taken = new AbortController();
-    const answer = listener.onRequest(method, params, taken.signal);
-    if (answer === undefined) {
-      onmessage?.(message, extra);
-      return;
-    }
-    serving.set(id, taken);
-    void answer
-      .then(
-        (result) => {
-          if (result === undefined) return onmessage?.(message, extra);
-          // A request that the server has taken back is not answered any more.
-          if (taken.signal.aborted) return undefined;
-          return transport.send({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), result });
-        },
-        (error: unknown) =>
-          transport.send({
-            jsonrpc: "2.0",
-            ...(id === undefined ? {} : { id }),
-            error: { code: -32_603, message: error instanceof Error ? error.message : String(error) },
-          }),
-      )
-      .catch((error: unknown) => {
-        taken.abort(error);
-        listener.onTrouble();
-      })
-      .finally(() => serving.delete(id));
-  };
-
-  transport.onmessage = (message, extra) => {
-    const { id, method, params } = message;
-    if (method === undefined) {
-      const waiting = pending.get(String(id));
-      if (waiting === undefined) return onmessage?.(message, extra);
-      if (message.error === undefined) return waiting.resolve((message.result ?? {}) as Members);
-      return waiting.reject(toRefusal(message.error));
-    }
-    if (id !== undefined) return serve(message, extra);
-    if (method === "notifications/cancelled") serving.get(params?.["requestId"])?.abort(takenBack);
-    listener.onNotification(method, params ?? {});
-    // The SDK's client does not know our subscriptions.
-    const subscription = toMembers(params?.["_meta"])["io.modelcontextprotocol/subscriptionId"];
-    if (typeof subscription !== "string" || !subscription.startsWith(prefix)) onmessage?.(message, extra);
-  };
-  transport.onclose = () => {
-    open = false;
-    const closed = new TaskClientError("unreachable", "the connection is closed");
-    for (const { reject } of [...pending.values()]) reject(closed);
-    for (const taken of serving.values()) taken.abort(closed);
-    onclose?.();
-    listener.onClosed();
-  };
-  transport.onerror = (error) => {
-    onerror?.(error);
-    listener.onTrouble();
-  };
-
-  const request: Tap["request"] = async (method, params, options = {}) => {
-    const { signal, timeoutMs, headers, cancels = false, onSend } = options;
+  return async (method: string, params: Members, options: RequestOptions): Promise<Members> => {
+    const { signal, timeoutMs, cancels = false, onSend } = options;
     const id = `${prefix}-${++sent}`;
     const over = new AbortController();
-    const giveUp = (): void => over.abort(signal?.reason);
-    if (signal?.aborted) giveUp();
-    signal?.addEventListener("abort", giveUp, { once: true });
     const late = new TaskClientError("unreachable", `${method}: no answer within ${timeoutMs} ms`);
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => over.abort(late), timeoutMs).unref();
+    const stop = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => over.abort(late));
+    const ending = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
+    const answer = deferred<Members>();
+    pending.set(id, answer);
+    onSend?.(id);
+    const sending = {
+      requestSignal: ending,
+      // Out of turn, because an answer that came last is passed on after its stream's end in some transports.
+      onRequestStreamEnd: () =>
+        void setImmediate(() =>
+          answer.reject(new TaskClientError("unreachable", "the stream ended before the answer")),
+        ),
+    };
     try {
-      over.signal.throwIfAborted();
-      if (!open) throw new TaskClientError("unreachable", "the connection is closed", { notSent: true });
-      return await new Promise<Members>((resolve, reject) => {
-        pending.set(id, { resolve, reject });
-        over.signal.addEventListener("abort", () => reject(over.signal.reason), { once: true });
-        const sending: SendOptions = {
-          requestSignal: over.signal,
-          // Out of turn, because an answer that came last is passed on after its stream's end in some transports.
-          onRequestStreamEnd: () =>
-            void setImmediate(() => reject(new TaskClientError("unreachable", "the stream ended before the answer"))),
-          ...(headers === undefined ? {} : { headers }),
-        };
-        onSend?.(id);
-        transport.send({ jsonrpc: "2.0", id, method, params }, sending).catch(reject);
-      });
+      ending.addEventListener("abort", () => answer.reject(ending.reason), { once: true });
+      transport.send({ jsonrpc: "2.0", id, method, params }, sending).catch(answer.reject);
+      return await answer.promise;
     } catch (error) {
-      if (cancels && signal?.aborted && open) {
+      if (!signal?.aborted) throw toClientError(error, legacy);
+      if (cancels) {
         const gone = { requestId: id, reason: "not waited for any more" };
         // Where this cannot be sent, nobody waits either.
         void transport.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: gone }).catch(() => {});
       }
-      if (signal?.aborted) throw signal.reason;
-      throw toClientError(error, legacy);
+      throw signal.reason;
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
+      stop?.();
       pending.delete(id);
     }
-  };
-
-  return {
-    request,
-    notify: (method, params) => transport.send({ jsonrpc: "2.0", method, params }),
-    isOpen: () => open,
   };
 };

@@ -1,8 +1,6 @@
 import { isTaskClientError, type RpcFault, TaskClientError } from "./client-error.ts";
-import { isMembers, type Members, toMembers } from "./members.ts";
-
-export const methodNotFound = -32_601;
-export const invalidParams = -32_602;
+import { isObject, type Members, toMembers } from "./is-object.ts";
+import { methodNotFound } from "./rpc-codes.ts";
 
 /** An error answer of the server. */
 export const toRefusal = (fault: unknown): TaskClientError => {
@@ -67,7 +65,7 @@ const readFault = (text: string): Members | undefined => {
   try {
     const body: unknown = JSON.parse(text.slice(from));
     const fault = toMembers(body)["error"];
-    return isMembers(fault) && typeof fault["code"] === "number" ? fault : undefined;
+    return isObject(fault) && typeof fault["code"] === "number" ? fault : undefined;
   } catch {
     // Not JSON: a proxy's page, which says nothing that a program can use.
     return undefined;

@@ -1,11 +1,11 @@
 import { isTaskClientError, TaskClientError } from "./client-error.ts";
-import type { TaskStatus } from "./task-status.ts";
-import { invalidParams } from "./to-client-error.ts";
+import { invalidParams } from "./rpc-codes.ts";
+import type { Task } from "./task.ts";
 
 /** Why a task that is over has no result. */
-export const toEndError = ({ taskId, state, message }: TaskStatus): TaskClientError => {
-  if (state === "cancelled") return new TaskClientError("cancelled", message ?? "the task was cancelled", { taskId });
-  const reason = message ?? (state === "unknown" ? "the server cannot say how the task ended" : "the task failed");
+export const toEndError = ({ taskId, status, message }: Task): TaskClientError => {
+  if (status === "cancelled") return new TaskClientError("cancelled", message ?? "the task was cancelled", { taskId });
+  const reason = message ?? (status === "unknown" ? "the server cannot say how the task ended" : "the task failed");
   return new TaskClientError("failed", reason, { taskId });
 };
 
@@ -15,6 +15,7 @@ export const toEndError = ({ taskId, state, message }: TaskStatus): TaskClientEr
  */
 export const toTaskError = (error: unknown, taskId: string, method: string): unknown => {
   if (!isTaskClientError(error, "refused") || error.rpc?.code !== invalidParams) return error;
+  // SEP-1686, "Error Handling": -32602 in both cases, told apart by their texts alone.
   const isExpired = /expired/i.test(error.message);
   if (!isExpired && method !== "tasks/get" && !/not found|unknown|no such/i.test(error.message)) return error;
   return new TaskClientError(isExpired ? "expired" : "not_found", error.message, {

@@ -1,5 +1,5 @@
-import { type Members, toMembers } from "./members.ts";
-import type { GivenAnswer, Question } from "./task-status.ts";
+import { type Members, toMembers } from "./is-object.ts";
+import type { GivenAnswer, Question } from "./task.ts";
 
 /** The parameters of an elicitation as a question. */
 export const toQuestion = (key: string, params: Members): Question => {

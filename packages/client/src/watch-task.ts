@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import { createNap } from "./nap.ts";
 import { createPace } from "./pace.ts";
-import type { TaskStatus } from "./task-status.ts";
+import { isOver, type Task } from "./task.ts";
 import type { Wire } from "./wire.ts";
 
 /** One task, looked at again and again. */
@@ -11,7 +11,7 @@ export interface TaskWatch {
    * changes. Rejects with the signal's reason when it fires, and with `TaskClientError` (`not_found`, `expired`,
    * `unreachable`, …).
    */
-  next(signal?: AbortSignal): Promise<TaskStatus>;
+  next(signal: AbortSignal): Promise<Task>;
   /** Ends the pause before the next look. */
   wake(): void;
   close(): void;
@@ -21,25 +21,56 @@ export interface TaskWatch {
 export const watchTask = (
   wire: Wire,
   taskId: string,
-  { clock, asks, first }: { readonly clock: Clock; readonly asks: boolean; readonly first?: TaskStatus },
+  { clock, asks, first }: { readonly clock: Clock; readonly asks: boolean; readonly first?: Task },
 ): TaskWatch => {
   const nap = createNap(clock);
   const pace = createPace();
   const stop = wire.watch(taskId, nap.wake, asks);
-  const never = new AbortController().signal;
   let latest = first;
   let changed = true;
   return {
-    next: async (signal = never) => {
-      if (latest !== undefined) await nap.take(pace.next(latest.pollMs, changed), signal);
-      const status = await wire.read(taskId, signal);
-      changed = latest === undefined || !isSame(status, latest);
-      latest = status;
-      return status;
+    next: async (signal) => {
+      if (latest !== undefined) await nap.take(pace.next(latest.pollIntervalMs, changed), signal);
+      const task = await wire.read(taskId, signal);
+      changed = latest === undefined || !isSame(task, latest);
+      latest = task;
+      return task;
     },
     wake: nap.wake,
     close: stop,
   };
 };
 
-export const isSame = (one: TaskStatus, other: TaskStatus): boolean => JSON.stringify(one) === JSON.stringify(other);
+/** The looks of a watch, to the one at which the task is over. Closes it then, and when the signal fires. */
+export const toLooks = (watch: TaskWatch, signal: AbortSignal): AsyncIterableIterator<Task> => {
+  let isDone = false;
+  const end = (): void => {
+    isDone = true;
+    signal.removeEventListener("abort", end);
+    watch.close();
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  const looks: AsyncIterableIterator<Task> = {
+    [Symbol.asyncIterator]: () => looks,
+    next: async () => {
+      signal.throwIfAborted();
+      if (isDone) return { done: true, value: undefined };
+      try {
+        const task = await watch.next(signal);
+        if (isOver(task)) end();
+        return { done: false, value: task };
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    return: async () => {
+      end();
+      return { done: true, value: undefined };
+    },
+  };
+  return looks;
+};
+
+export const isSame = (one: Task, other: Task): boolean => JSON.stringify(one) === JSON.stringify(other);

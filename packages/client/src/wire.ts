@@ -1,5 +1,6 @@
-import type { Members } from "./members.ts";
-import type { Answers, GivenAnswer, Question, TaskStatus, ToolResult, WireName } from "./task-status.ts";
+import type { Members } from "./is-object.ts";
+import type { Answers, GivenAnswer, Question, Task, WireName } from "./task.ts";
+import type { ToolResult } from "./tool-result.ts";
 
 export interface CallRequest {
   readonly tool: string;
@@ -10,7 +11,7 @@ export interface CallRequest {
   readonly keepAliveMs?: number;
   /** Whether questions of the call are answered. */
   readonly asks: boolean;
-  /** Answers what is asked before there is a task. */
+  /** Answers what is asked before there is a task. Rejects when the call is cancelled meanwhile. */
   ask(question: Question): Promise<GivenAnswer>;
   /** Goes with the call as `_meta`. */
   readonly meta: Members;
@@ -27,7 +28,7 @@ export interface OpenCall {
 export type Begun =
   | {
       readonly kind: "task";
-      readonly status: TaskStatus;
+      readonly task: Task;
       /** The answer of the call itself, on wires that still give it. Rejects when it does not come. */
       readonly answer?: Promise<ToolResult>;
     }
@@ -37,14 +38,14 @@ export type Begun =
 export interface Wire {
   readonly name: WireName;
   begin(call: CallRequest): OpenCall;
-  read(taskId: string, signal?: AbortSignal): Promise<TaskStatus>;
+  read(taskId: string, signal?: AbortSignal): Promise<Task>;
   /** What the call of a task that is over came to. Rejects with `failed` or `cancelled` where that is no result. */
-  outcome(status: TaskStatus, signal?: AbortSignal): Promise<ToolResult>;
+  outcome(task: Task, signal?: AbortSignal): Promise<ToolResult>;
   /** Returns the keys that are not open any more. Rejects with `refused` when the content does not fit. */
   answer(taskId: string, answers: Answers): Promise<readonly string[]>;
   cancel(taskId: string): Promise<void>;
-  /** Newest first where the server says so. Throws `unsupported` where it does not list. */
-  list(): AsyncIterable<TaskStatus>;
+  /** Newest first where the server says so. Rejects with `unsupported` where it does not list. */
+  list(): AsyncIterable<Task>;
   /**
    * Calls `wake` when a task has news, where that is cheap: polling goes on beside it. `asks`: the questions that the
    * server sends for this task are taken, and told with its status. Returns how to stop.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { createTaskClient } from "../src/create-task-client.ts";
 import { isTaskClientError, type TaskClientErrorCode, taskClient } from "../src/index.ts";
 import { core, modern, scriptedClient } from "./scripted-client.ts";
 
@@ -100,8 +101,8 @@ describe("how often a server is asked", () => {
         return next ?? { ...task, status: "completed", result: { content: [] } };
       },
     });
-    const clock = { now: () => 0, sleep: async (ms: number) => void pauses.push(ms) };
-    await taskClient(client, { clock }).beginCall("job").result();
+    const clock = { now: () => 0, sleep: async (ms: number) => void pauses.push(ms), after: () => () => {} };
+    await createTaskClient(client, {}, clock).beginCall("job").result();
     return pauses;
   };
   const still = { ...task, pollIntervalMs: 1_000 };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { isTaskClientError, type TaskStatus, taskClient, type WireName } from "../src/index.ts";
+import { isTaskClientError, type Task, taskClient, type WireName } from "../src/index.ts";
 import { connections, endAll, eventually, jsonOf, serve } from "./serve.ts";
 
 afterEach(endAll);
@@ -16,21 +16,21 @@ describe.each(ways)("%s", (_name, wire, open) => {
   const begin = async () => {
     const served = await serve({ wires });
     const client = await open(served);
-    return { ...served, client, calls: taskClient(client, { wire, noticeMs: 200 }) };
+    return { ...served, client, calls: taskClient(client, { wire, noticeTimeoutMs: 200 }) };
   };
 
   test("a job that takes its time gives its result, once", async () => {
     const { calls, backend } = await begin();
-    const seen: TaskStatus[] = [];
+    const seen: Task[] = [];
     const pending = calls.beginCall("job", {}, { onStatus: (status) => void seen.push(status) });
     await eventually(() => backend.starts() === 1);
     const taskId = wire === "none" ? undefined : await pending.created;
-    if (wire !== "none") await eventually(() => seen.some(({ state }) => state === "working"));
+    if (wire !== "none") await eventually(() => seen.some(({ status }) => status === "working"));
     backend.of().succeed({ done: 1 });
     expect(await jsonOf(pending)).toEqual({ done: 1 });
     expect(await pending.created).toBe(wire === "none" ? undefined : taskId);
     expect(pending.taskId).toBe(taskId);
-    if (wire !== "none") expect(seen.at(-1)).toMatchObject({ taskId, state: "completed" });
+    if (wire !== "none") expect(seen.at(-1)).toMatchObject({ taskId, status: "completed" });
     expect(backend.starts()).toBe(1);
   });
 
@@ -136,11 +136,11 @@ describe.each(taskWays)("%s: the wait ends, the task goes on", (_name, wire, ope
     await expect(detached.result()).rejects.toMatchObject({ code: "detached", taskId });
 
     const resumed = other.resume(taskId);
-    await eventually(() => resumed.status()?.state === "working");
+    await eventually(() => resumed.task?.status === "working");
     expect(backend.of().cancels).toEqual([]);
     backend.of().succeed({ done: 2 });
     expect(await jsonOf(resumed)).toEqual({ done: 2 });
-    expect(await other.readWhole(await other.readResult(taskId))).toMatchObject({ json: { done: 2 } });
+    expect(await other.readWhole(await other.resume(taskId).result())).toMatchObject({ json: { done: 2 } });
     expect(backend.starts()).toBe(1);
     await expect(other.resume("nobody-has-this").result()).rejects.toMatchObject({ code: "not_found" });
   });

@@ -24,11 +24,11 @@ describe.each<[string, (url: string) => Promise<SdkClient>]>([
       const calls = taskClient(await open(), {
         wire,
         reconnect: open,
-        onTrouble: (error) => void troubles.push(error),
+        onUnreachable: (error) => void troubles.push(error),
       });
       const pending = calls.beginCall("job");
       const taskId = await pending.created;
-      await eventually(() => pending.status()?.state === "working");
+      await eventually(() => pending.task?.status === "working");
       await served.restart();
       await eventually(() => connects === 2);
       served.backend().of().succeed({ done: 3 });
@@ -54,8 +54,8 @@ test("a server that cannot be reached is asked again for as long as the client i
   const { server, url } = await serve({ wires, store: memoryStore() });
   const troubles: TaskClientError[] = [];
   const calls = taskClient(await secondOverHttp(url, "auto"), {
-    patienceMs: 300,
-    onTrouble: (error) => void troubles.push(error),
+    retryForMs: 300,
+    onUnreachable: (error) => void troubles.push(error),
   });
   const pending = calls.beginCall("job");
   const taskId = await pending.created;

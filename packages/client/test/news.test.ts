@@ -13,7 +13,7 @@ test.each(connections)("news of a task is not waited for: $name", async ({ moder
   expect(calls.wire).toBe(modern ? "2026-07-28" : "2025-11-25");
   const pending = calls.beginCall("job");
   await pending.created;
-  await eventually(() => pending.status()?.state === "working");
+  await eventually(() => pending.task?.status === "working");
   // On 2025-11-25 over HTTP the session's own stream is opened beside the first requests.
   await eventually(() => served.backend.starts() === 1);
   served.backend.of().succeed({ done: 5 });

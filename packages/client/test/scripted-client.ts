@@ -38,7 +38,7 @@ export const scriptedClient = ({ version, capabilities = {}, answer }: Script): 
     sent,
     getServerCapabilities: () => capabilities,
     getNegotiatedProtocolVersion: () => version,
-    assertCanSetRequestHandler: () => {},
+    close: async () => {},
     receive: (message) => transport.onmessage?.(message),
   };
 };

@@ -131,7 +131,8 @@ export const eventually = async (isTrue: () => unknown): Promise<void> => {
 /** The result of a call as the JSON that it is. */
 export const jsonOf = async (pending: PendingCall): Promise<unknown> => {
   const { content, structuredContent } = await pending.result();
-  return structuredContent ?? JSON.parse(String(content[0]?.["text"]));
+  const [block] = content;
+  return structuredContent ?? JSON.parse(block?.type === "text" ? block.text : "null");
 };
 
 /** A server that can be started anew on its port, with the tasks and the jobs that it had. */

@@ -59,18 +59,22 @@ const openOver = async (
   let current = await open();
   const clientOptions: TaskClientOptions = {
     clientInfo,
-    onTrouble: (error) => options.onTrouble(toTrouble(error, options.url)),
+    onUnreachable: (error) => options.onTrouble(toTrouble(error, options.url)),
     reconnect: async () => {
-      const lost = current;
       current = await open();
-      await lost.close();
       return current.client;
     },
   };
-  const close = (): Promise<void> => current.close();
+  const made: TaskClient[] = [];
+  const close = async (): Promise<void> => {
+    for (const client of made) await client.close();
+    await current.close();
+  };
   const make = (name: CallWire): TaskClient | undefined => {
     try {
-      return taskClient(current.client, { ...clientOptions, wire: name });
+      const client = taskClient(current.client, { ...clientOptions, wire: name });
+      made.push(client);
+      return client;
     } catch (error) {
       if (isTaskClientError(error, "unsupported")) return undefined;
       throw error;

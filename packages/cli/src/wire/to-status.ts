@@ -2,13 +2,13 @@ import {
   isTaskClientError,
   type TaskClientError,
   type ToolResult,
-  type TaskState as WireState,
   type TaskStatus as WireStatus,
+  type Task as WireTask,
 } from "@taskbridge/client";
 import type { ExecutionProgress, JsonObject, TaskState } from "@taskbridge/core";
 import type { Question, TaskStatus } from "../task-source.ts";
 
-const states: Readonly<Record<WireState, TaskState>> = {
+const states: Readonly<Record<WireStatus, TaskState>> = {
   submitted: "queued",
   working: "running",
   input_required: "waiting",
@@ -22,10 +22,10 @@ const states: Readonly<Record<WireState, TaskState>> = {
 export type Outcome = ToolResult | TaskClientError;
 
 /** A task of any wire, with its outcome where that is known. */
-export const toStatus = (task: WireStatus, outcome?: Outcome): TaskStatus => {
-  const { taskId, message, questions, createdAt, updatedAt, keepMs } = task;
+export const toStatus = (task: WireTask, outcome?: Outcome): TaskStatus => {
+  const { taskId, message, questions, createdAt, updatedAt, keepAliveMs } = task;
   const failure = toFailure(task, outcome);
-  const state = failure === undefined ? states[task.state] : "failed";
+  const state = failure === undefined ? states[task.status] : "failed";
   const progress = state === "running" && message !== undefined ? parseProgress(message) : undefined;
   return {
     taskId,
@@ -36,16 +36,17 @@ export const toStatus = (task: WireStatus, outcome?: Outcome): TaskStatus => {
     ...(failure === undefined ? {} : { failure }),
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(updatedAt === undefined ? {} : { updatedAt }),
-    ...(createdAt === undefined || typeof keepMs !== "number" ? {} : { expiresAt: createdAt + keepMs }),
+    ...(createdAt === undefined || typeof keepAliveMs !== "number" ? {} : { expiresAt: createdAt + keepAliveMs }),
   };
 };
 
-const toQuestion = ({ schema, ...question }: WireStatus["questions"][number]): Question =>
+/** As the commands show it. */
+export const toQuestion = ({ schema, ...question }: WireTask["questions"][number]): Question =>
   schema === undefined ? question : { ...question, schema: schema as JsonObject };
 
 /** Servers put the cause of a failure into the message, so that it is known without asking for the result. */
-const toFailure = ({ state, message }: WireStatus, outcome: Outcome | undefined): TaskStatus["failure"] | undefined => {
-  const isFailed = state === "failed" || state === "unknown";
+const toFailure = ({ status, message }: WireTask, outcome: Outcome | undefined): TaskStatus["failure"] | undefined => {
+  const isFailed = status === "failed" || status === "unknown";
   if (isTaskClientError(outcome)) return isFailed ? { reason: outcome.message } : undefined;
   if (outcome?.isError === true) {
     const [reason = "failed", ...detail] = textsOf(outcome);
@@ -56,9 +57,10 @@ const toFailure = ({ state, message }: WireStatus, outcome: Outcome | undefined)
 
 /** The content of a result, a text for each block. */
 export const textsOf = ({ content }: ToolResult): readonly string[] =>
-  content.map(({ type, text, uri }) =>
-    type === "text" ? String(text) : `[${type}${uri === undefined ? "" : ` ${uri}`}]`,
-  );
+  content.map((block) => {
+    if (block.type === "text") return block.text;
+    return block.type === "resource_link" ? `[${block.type} ${block.uri}]` : `[${block.type}]`;
+  });
 
 /** The wires have no place for numbers, so servers of ours tell progress as `3 of 10: message`. */
 const parseProgress = (message: string): ExecutionProgress | undefined => {

@@ -5,16 +5,19 @@ import {
   shouldCallToolAsTaskV1,
 } from "@modelcontextprotocol/ext-tasks/core/v1";
 import { isTaskClientError, TaskClientError } from "../client-error.ts";
+import type { Clock } from "../clock.ts";
 import type { Connection } from "../connection.ts";
-import { isMembers, type Members, toMembers } from "../members.ts";
+import { isObject, type Members, toMembers } from "../is-object.ts";
+import { orAborted } from "../or-aborted.ts";
 import type { QuestionInbox } from "../question-inbox.ts";
-import type { TaskStatus } from "../task-status.ts";
+import type { Task } from "../task.ts";
 import { toEndError, toTaskError } from "../to-outcome.ts";
-import { toTaskStatus } from "../to-task-status.ts";
+import { toTask } from "../to-task.ts";
 import { toToolResult } from "../to-tool-result.ts";
 import type { Begun, CallRequest, OpenCall, Wire } from "../wire.ts";
 import { listed } from "./listed.ts";
 import { noTasks } from "./no-tasks.ts";
+import { openTaskCall } from "./open-task-call.ts";
 import { openPlainCall } from "./plain-wire.ts";
 import { callParams, sendCall } from "./send-call.ts";
 
@@ -23,7 +26,7 @@ const name = "2025-11-25";
 /** What a server of this revision says of its tasks; undefined where it takes no calls as tasks. */
 export const coreTasksCapability = (capabilities: Members): ServerTaskCapabilitiesV1 | undefined => {
   const { tasks } = capabilities;
-  if (!isMembers(tasks)) return undefined;
+  if (!isObject(tasks)) return undefined;
   return hasTaskToolCallCapabilityV1(tasks) ? (tasks as ServerTaskCapabilitiesV1) : undefined;
 };
 
@@ -31,7 +34,7 @@ export const coreTasksCapability = (capabilities: Members): ServerTaskCapabiliti
 export const coreTasksWire = (
   connection: Connection,
   capability: ServerTaskCapabilitiesV1,
-  inbox: QuestionInbox,
+  { inbox, clock }: { readonly inbox: QuestionInbox; readonly clock: Clock },
 ): Wire => {
   const about = async (method: string, taskId: string, signal?: AbortSignal): Promise<Members> => {
     try {
@@ -40,59 +43,37 @@ export const coreTasksWire = (
       throw toTaskError(error, taskId, method);
     }
   };
-  const toStatus = (task: unknown, taskId?: string): TaskStatus => {
-    const id = taskId ?? String(toMembers(task)["taskId"]);
-    return toTaskStatus(name, task, { questions: inbox.of(id), ...(taskId === undefined ? {} : { taskId }) });
-  };
+  const read = (task: unknown, taskId: string): Task => toTask(name, task, { taskId, questions: inbox.of(taskId) });
+  const readNew = (task: unknown): Task => read(task, String(toMembers(task)["taskId"]));
   const takesTask = toolTaking(connection, capability);
-  const listening = new Map<string, AbortController>();
-  /** A server may put its questions on the stream of a wait for the result only. */
-  const listen = (taskId: string): void => {
-    const waiting = listening.get(taskId);
-    if (waiting === undefined || waiting.signal.aborted) return;
-    const over = new AbortController();
-    const giveUp = (): void => over.abort();
-    waiting.signal.addEventListener("abort", giveUp, { once: true });
-    listening.delete(taskId);
-    const done = (): void => {
-      if (!waiting.signal.aborted) listening.set(taskId, waiting);
-    };
-    // However it ends, the next look at the task tells.
-    connection.request("tasks/result", { taskId }, { signal: over.signal, cancels: true }).then(done, done);
-  };
-  const call = async ({ tool, args, meta, keepAliveMs }: CallRequest): Promise<Begun> => {
+  const listener = questionListener(connection);
+  const send = async ({ tool, args, meta, keepAliveMs }: CallRequest, signal: AbortSignal): Promise<Begun> => {
     const task = keepAliveMs === undefined ? {} : { ttl: keepAliveMs };
-    const answer = await sendCall(connection, { ...callParams(tool, args, meta), task });
+    const params = { ...callParams(tool, args, meta), task };
+    const answer = await sendCall(connection, params, { signal, cancels: true });
     // A server may answer at once all the same.
     if (answer["task"] === undefined) return { kind: "result", result: toToolResult(answer) };
-    return { kind: "task", status: toStatus(answer["task"]) };
+    return { kind: "task", task: readNew(answer["task"]) };
+  };
+  const cancelTask = async (taskId: string): Promise<void> => {
+    await about("tasks/cancel", taskId);
   };
 
-  const wire: Wire = {
+  return {
     name,
-    begin: (request) => {
-      let open: OpenCall | undefined;
-      const begun = takesTask(request.tool).then((isTask) => {
-        open = isTask ? openTaskCall(call(request), wire) : openPlainCall(connection, request);
-        return open.begun;
-      });
-      return {
-        begun,
-        cancel: async () => {
-          if (open === undefined) await takesTask(request.tool);
-          await open?.cancel();
-        },
-      };
-    },
+    begin: (call) =>
+      openChosenCall(takesTask(call.tool), (isTask) =>
+        isTask ? openTaskCall((signal) => send(call, signal), cancelTask, clock) : openPlainCall(connection, call),
+      ),
     read: async (taskId, signal) => {
-      const status = toStatus(await about("tasks/get", taskId, signal), taskId);
-      if (status.state === "input_required") listen(taskId);
-      return status;
+      const task = read(await about("tasks/get", taskId, signal), taskId);
+      if (task.status === "input_required") listener.listen(taskId);
+      return task;
     },
-    outcome: async (status, signal) => {
-      const { taskId, state } = status;
+    outcome: async (task, signal) => {
+      const { taskId, status } = task;
       // `failed` includes tools that report a failure, whose result is told apart from the task.
-      if (state !== "completed" && state !== "failed") throw toEndError(status);
+      if (status !== "completed" && status !== "failed") throw toEndError(task);
       try {
         return toToolResult(await about("tasks/result", taskId, signal));
       } catch (error) {
@@ -101,40 +82,71 @@ export const coreTasksWire = (
       }
     },
     answer: async (taskId, answers) => inbox.answer(taskId, answers),
-    cancel: async (taskId) => {
-      await about("tasks/cancel", taskId);
-    },
+    cancel: cancelTask,
     list: async function* () {
       if (!hasTaskListCapabilityV1(capability)) throw noTasks("listing tasks", name);
       const tasks = listed((method, params) => connection.patiently(method, params), "tasks/list", "tasks");
-      for await (const task of tasks) yield toStatus(task);
+      for await (const task of tasks) yield readNew(task);
     },
     watch: (taskId, wake, asks) => {
-      const over = new AbortController();
-      if (asks) listening.set(taskId, over);
-      const unclaim = asks ? inbox.claim(taskId, wake) : undefined;
-      const stop = connection.onNotification((method, params) => {
-        if (method === "notifications/tasks/status" && params["taskId"] === taskId) wake();
-      });
+      const ends = [
+        connection.onNotification((method, params) => {
+          if (method === "notifications/tasks/status" && params["taskId"] === taskId) wake();
+        }),
+        ...(asks ? [listener.watch(taskId), inbox.claim(taskId, wake)] : []),
+      ];
       return () => {
-        stop();
-        unclaim?.();
-        listening.delete(taskId);
-        over.abort();
+        for (const end of ends) end();
       };
     },
     request: (method, params) => connection.patiently(method, params),
   };
-  return wire;
 };
 
-const openTaskCall = (begun: Promise<Begun>, wire: Wire): OpenCall => ({
-  begun,
-  cancel: async () => {
-    const outcome = await begun;
-    if (outcome.kind === "task") await wire.cancel(outcome.status.taskId);
-  },
-});
+/** A call whose kind is still asked for. Cancelled before that is known, it is not sent. */
+const openChosenCall = (isTask: Promise<boolean>, open: (isTask: boolean) => OpenCall): OpenCall => {
+  const unsent = new AbortController();
+  let opened: OpenCall | undefined;
+  return {
+    begun: orAborted(isTask, unsent.signal).then((kind) => {
+      opened = open(kind);
+      return opened.begun;
+    }),
+    cancel: async () => {
+      if (opened === undefined)
+        unsent.abort(new TaskClientError("cancelled", "the call was cancelled before it was sent"));
+      await opened?.cancel();
+    },
+  };
+};
+
+/** A server may put its questions on the stream of a wait for the result only. */
+const questionListener = (
+  connection: Connection,
+): { listen(taskId: string): void; watch(taskId: string): () => void } => {
+  const idle = new Map<string, AbortSignal>();
+  return {
+    watch: (taskId) => {
+      const over = new AbortController();
+      idle.set(taskId, over.signal);
+      return () => {
+        if (idle.get(taskId) === over.signal) idle.delete(taskId);
+        over.abort();
+      };
+    },
+    /** One wait at a time, for as long as the task is watched. */
+    listen: (taskId) => {
+      const signal = idle.get(taskId);
+      if (signal === undefined || signal.aborted) return;
+      idle.delete(taskId);
+      const done = (): void => {
+        if (!signal.aborted && !idle.has(taskId)) idle.set(taskId, signal);
+      };
+      // However it ends, the next look at the task tells.
+      connection.request("tasks/result", { taskId }, { signal, cancels: true }).then(done, done);
+    },
+  };
+};
 
 /** Whether a call of a tool may become a task, which the tool itself says. One that is not there is the call's to refuse. */
 const toolTaking = (

@@ -1,5 +1,5 @@
 import { TaskClientError } from "../client-error.ts";
-import { type Members, toMembers } from "../members.ts";
+import { type Members, toMembers } from "../is-object.ts";
 
 /** Everything that a method lists under a name, page by page. Rejects with `bad_response` for pages that go in circles. */
 export const listed = async function* (

@@ -1,5 +1,5 @@
 import { withTaskCapabilityV2 } from "@modelcontextprotocol/ext-tasks/core/v2";
-import { type Members, toMembers } from "../members.ts";
+import { type Members, toMembers } from "../is-object.ts";
 
 export interface FramingOptions {
   readonly clientInfo: Members;

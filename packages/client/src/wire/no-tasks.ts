@@ -1,5 +1,5 @@
 import { TaskClientError } from "../client-error.ts";
-import type { WireName } from "../task-status.ts";
+import type { WireName } from "../task.ts";
 
 /** What is asked of tasks where there are none. */
 export const noTasks = (what: string, wire: WireName): TaskClientError =>

@@ -1,12 +1,16 @@
 import { isTaskClientError, TaskClientError } from "../client-error.ts";
 import type { Clock } from "../clock.ts";
 import type { Connection } from "../connection.ts";
-import { type Members, toMembers } from "../members.ts";
-import type { TaskStatus, ToolResult } from "../task-status.ts";
-import { invalidParams, methodNotFound } from "../to-client-error.ts";
+import { deferred } from "../deferred.ts";
+import type { Members } from "../is-object.ts";
+import { invalidParams, methodNotFound } from "../rpc-codes.ts";
+import type { Task } from "../task.ts";
 import { toToolResult } from "../to-tool-result.ts";
+import type { ToolResult } from "../tool-result.ts";
 import type { Begun, CallRequest, OpenCall, Wire } from "../wire.ts";
-import { type DraftRequests, relatedMeta } from "./draft-wire.ts";
+import type { DraftRequests } from "./draft-requests.ts";
+import { graceMs } from "./open-task-call.ts";
+import { relatedMeta, relatedTaskId, taskKey } from "./related-task.ts";
 import { callParams } from "./send-call.ts";
 
 export interface DraftParts {
@@ -14,15 +18,18 @@ export interface DraftParts {
   readonly requests: DraftRequests;
   readonly wire: Pick<Wire, "read" | "cancel">;
   readonly clock: Clock;
-  readonly noticeMs: number;
+  readonly noticeTimeoutMs: number;
 }
+
+/** A call with the ID that its task is to have. */
+export type DraftCall = CallRequest & { readonly taskId: string };
 
 /** What tells first how the call stands. */
 type News =
   | { readonly kind: "answer"; readonly result: ToolResult }
   | { readonly kind: "fault"; readonly error: unknown }
   | { readonly kind: "noticed" }
-  | { readonly kind: "found"; readonly status: TaskStatus }
+  | { readonly kind: "found"; readonly task: Task }
   /** The server, which knows the draft, has no such task though it should. */
   | { readonly kind: "missing" }
   | { readonly kind: "cancelled" };
@@ -38,66 +45,26 @@ const mostMisses = 3;
  * as the draft describes. A server without tasks sends no notice and its answer wins. Where notice or connection are lost,
  * the task is looked for, and the call sent again with the same ID, which starts nothing twice.
  */
-export const openDraftCall = (parts: DraftParts, call: CallRequest): OpenCall => {
-  const { connection, requests, wire } = parts;
-  const taskId = call.taskId ?? "";
+export const openDraftCall = (parts: DraftParts, call: DraftCall): OpenCall => {
+  const { connection, wire, clock } = parts;
+  const { taskId } = call;
   const over = new AbortController();
   const notice = noticeOf(connection, taskId);
-  const sent = { session: connection.session(), requestId: "" };
-  const answers: Promise<ToolResult>[] = [];
-  let cancel = (): void => {};
-  const cancelled = new Promise<void>((resolve) => {
-    cancel = resolve;
-  });
-  const send = (): void => {
-    const onSend = (requestId: string): void => {
-      // Read here, because a lost session may just have been replaced.
-      Object.assign(sent, { session: connection.session(), requestId });
-    };
-    const answer = connection.request("tools/call", toParams(call, taskId), { onSend }).then(toToolResult);
-    // Who is not waiting any more does not ask.
-    answer.catch(() => {});
-    answers.push(answer);
-  };
-  send();
-
-  const followed = (status: TaskStatus): Begun => {
-    requests.learn();
-    const answer = Promise.any(answers);
-    answer.catch(() => {});
-    return { kind: "task", status, answer };
-  };
-  const settle = async (news: News): Promise<Begun | "again"> => {
-    if (news.kind === "answer") return { kind: "result", result: news.result };
-    if (news.kind === "found") return followed(news.status);
-    if (news.kind === "noticed") {
-      requests.learn();
-      try {
-        return followed(await wire.read(taskId));
-      } catch (error) {
-        // It was over and gone at once: what is left is the answer of the call.
-        if (!isTaskClientError(error, "not_found")) throw error;
-        return { kind: "result", result: await Promise.any(answers) };
-      }
-    }
-    if (news.kind === "cancelled") return afterCancel(wire, taskId).then(followed);
-    if (news.kind === "missing") return "again";
-    if (isDuplicate(news.error)) return followed(await wire.read(taskId));
-    if (!isTaskClientError(news.error, "unreachable")) throw news.error;
-    return afterLoss(parts, taskId, news.error).then((status) => (status === "again" ? "again" : followed(status)));
-  };
+  const sending = callSender(connection, call);
+  const cancelled = deferred<void>();
+  const settle = settler(parts, taskId, sending.anyAnswer);
   const begin = async (): Promise<Begun> => {
     for (let sends = 1; ; sends++) {
-      const lastAnswer = answers.at(-1) ?? Promise.reject(new Error("nothing was sent"));
+      const answer = sending.send();
       const round = new AbortController();
       const probing = AbortSignal.any([round.signal, over.signal]);
       const news = await Promise.race<News>([
-        lastAnswer.then(
+        answer.then(
           (result): News => ({ kind: "answer", result }),
           (error: unknown): News => ({ kind: "fault", error }),
         ),
         notice.seen.then((): News => ({ kind: "noticed" })),
-        cancelled.then((): News => ({ kind: "cancelled" })),
+        cancelled.promise.then((): News => ({ kind: "cancelled" })),
         search(parts, taskId, probing),
       ]).finally(() => round.abort());
       const outcome = await settle(news);
@@ -105,7 +72,6 @@ export const openDraftCall = (parts: DraftParts, call: CallRequest): OpenCall =>
       if (sends === mostSends) {
         throw new TaskClientError("outcome_unknown", `the call was lost ${mostSends} times`, { taskId });
       }
-      send();
     }
   };
   const begun = begin().finally(() => {
@@ -115,35 +81,114 @@ export const openDraftCall = (parts: DraftParts, call: CallRequest): OpenCall =>
   return {
     begun,
     cancel: async () => {
+      // A cancellation that overtakes its call is ignored, so the call is given the time to arrive.
+      await Promise.race([begun.catch(() => {}), pause(clock, graceMs, over.signal)]);
+      const { session, requestId } = sending.last();
       // The ID of a request means something in its session only; elsewhere, and later, the task can be deleted.
-      if (sent.session !== connection.session() || sent.requestId === "") return wire.cancel(taskId);
-      await connection.notify("notifications/cancelled", {
-        requestId: sent.requestId,
-        reason: "cancelled by the caller",
-        _meta: relatedMeta(taskId),
-      });
-      cancel();
+      if (session !== connection.session() || requestId === "") return wire.cancel(taskId);
+      const params = { requestId, reason: "cancelled by the caller", _meta: relatedMeta(taskId) };
+      await connection.notify("notifications/cancelled", params);
+      cancelled.resolve();
     },
   };
 };
 
-const toParams = ({ tool, args, meta, keepAliveMs }: CallRequest, taskId: string): Members =>
+/** Resolves after a while, or when the signal fires. */
+const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> => clock.sleep(ms, signal).catch(() => {});
+
+interface CallSender {
+  send(): Promise<ToolResult>;
+  /** The first answer of however many sends. */
+  anyAnswer(): Promise<ToolResult>;
+  /** What the last send can be cancelled by. */
+  last(): { readonly session: object; readonly requestId: string };
+}
+
+const callSender = (connection: Connection, call: DraftCall): CallSender => {
+  const answers: Promise<ToolResult>[] = [];
+  let last = { session: connection.session(), requestId: "" };
+  return {
+    send: () => {
+      const onSend = (requestId: string): void => {
+        // Read here, because a lost session may just have been replaced.
+        last = { session: connection.session(), requestId };
+      };
+      const answer = connection.request("tools/call", toParams(call), { onSend }).then(toToolResult);
+      answers.push(answer);
+      return answer;
+    },
+    anyAnswer: () => {
+      const answer = Promise.any(answers);
+      // Who follows the task does not need it.
+      answer.catch(() => {});
+      return answer;
+    },
+    last: () => last,
+  };
+};
+
+/** What news of a call makes of it. */
+const settler = (
+  parts: DraftParts,
+  taskId: string,
+  anyAnswer: () => Promise<ToolResult>,
+): ((news: News) => Promise<Begun | "again">) => {
+  const { requests, wire } = parts;
+  const followed = (task: Task): Begun => {
+    requests.learn();
+    return { kind: "task", task, answer: anyAnswer() };
+  };
+  const afterNotice = async (): Promise<Begun> => {
+    requests.learn();
+    try {
+      return followed(await wire.read(taskId));
+    } catch (error) {
+      // It was over and gone at once: what is left is the answer of the call.
+      if (!isTaskClientError(error, "not_found")) throw error;
+      return { kind: "result", result: await anyAnswer() };
+    }
+  };
+  const afterFault = async (error: unknown): Promise<Begun | "again"> => {
+    if (isDuplicate(error)) return followed(await wire.read(taskId));
+    if (!isTaskClientError(error, "unreachable")) throw error;
+    const task = await afterLoss(parts, taskId, error);
+    return task === "again" ? task : followed(task);
+  };
+  return async (news) => {
+    switch (news.kind) {
+      case "answer":
+        return { kind: "result", result: news.result };
+      case "found":
+        return followed(news.task);
+      case "noticed":
+        return afterNotice();
+      case "cancelled":
+        return followed(await afterCancel(wire, taskId));
+      case "missing":
+        return "again";
+      case "fault":
+        return afterFault(news.error);
+    }
+  };
+};
+
+const toParams = ({ taskId, tool, args, meta, keepAliveMs }: DraftCall): Members =>
   callParams(tool, args, {
     ...meta,
-    "modelcontextprotocol.io/task": { taskId, ...(keepAliveMs === undefined ? {} : { keepAlive: keepAliveMs }) },
+    [taskKey]: { taskId, ...(keepAliveMs === undefined ? {} : { keepAlive: keepAliveMs }) },
   });
 
 const noticeOf = (connection: Connection, taskId: string): { readonly seen: Promise<void>; stop(): void } => {
-  let stop = (): void => {};
-  const seen = new Promise<void>((resolve) => {
-    stop = connection.onNotification((method, params) => {
-      const related = toMembers(toMembers(params["_meta"])["modelcontextprotocol.io/related-task"]);
-      if (method === "notifications/tasks/created" && related["taskId"] === taskId) resolve();
-    });
+  const seen = deferred<void>();
+  const stop = connection.onNotification((method, params) => {
+    if (method !== "notifications/tasks/created" || relatedTaskId(params) !== taskId) return;
+    // Out of turn, because an answer that came before it is passed on by more steps.
+    setImmediate(seen.resolve);
   });
-  return { seen, stop: () => stop() };
+  return { seen: seen.promise, stop };
 };
 
+/** SEP-1686 has no code for this: -32602, and the words of its section on errors. */
 const isDuplicate = (error: unknown): boolean =>
   isTaskClientError(error, "refused") &&
   error.rpc?.code === invalidParams &&
@@ -154,7 +199,7 @@ const afterLoss = async (
   { requests, wire }: DraftParts,
   taskId: string,
   lost: TaskClientError,
-): Promise<TaskStatus | "again"> => {
+): Promise<Task | "again"> => {
   try {
     return await wire.read(taskId);
   } catch (error) {
@@ -171,7 +216,7 @@ const afterLoss = async (
 };
 
 /** Nobody answers a request that was cancelled, so the task tells, where there is one. */
-const afterCancel = async (wire: DraftParts["wire"], taskId: string): Promise<TaskStatus> => {
+const afterCancel = async (wire: DraftParts["wire"], taskId: string): Promise<Task> => {
   try {
     return await wire.read(taskId);
   } catch (error) {
@@ -188,21 +233,24 @@ const isMethodUnknown = (error: unknown): boolean =>
  * found; never, where there is nothing to find out.
  */
 const search = async (parts: DraftParts, taskId: string, signal: AbortSignal): Promise<News> => {
-  const { connection, requests, wire, clock, noticeMs } = parts;
-  let pauseMs = noticeMs;
+  const { connection, requests, wire, clock, noticeTimeoutMs } = parts;
+  let pauseMs = noticeTimeoutMs;
   for (let misses = 0; ; ) {
     const trouble = new AbortController();
     const stop = connection.onTrouble(() => trouble.abort());
     try {
-      await clock.sleep(pauseMs, AbortSignal.any([signal, trouble.signal]));
+      await clock.sleep(pauseMs, AbortSignal.any([signal, trouble.signal, connection.closing]));
     } catch {
-      if (signal.aborted) return never;
+      if (signal.aborted || connection.closing.aborted) return never;
+      // What the SDK tells of this very call comes first.
+      await new Promise(setImmediate);
       misses = mostMisses;
     } finally {
       stop();
     }
+    if (signal.aborted) return never;
     try {
-      return { kind: "found", status: await wire.read(taskId, signal) };
+      return { kind: "found", task: await wire.read(taskId, signal) };
     } catch (error) {
       if (signal.aborted) return never;
       // A server without tasks: its answer is all there will be.

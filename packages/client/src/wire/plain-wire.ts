@@ -18,7 +18,8 @@ export const plainWire = (connection: Connection, frame: Frame = unframed): Wire
     outcome: () => refuse("the result of a task"),
     answer: () => refuse("answering a task"),
     cancel: () => refuse("cancelling a task"),
-    list: () => {
+    // biome-ignore lint/correctness/useYield: it has nothing to give
+    list: async function* () {
       throw noTasks("listing tasks", "none");
     },
     watch: () => () => {},

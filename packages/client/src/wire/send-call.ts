@@ -1,6 +1,6 @@
 import { isTaskClientError, TaskClientError } from "../client-error.ts";
 import type { Connection } from "../connection.ts";
-import { type Members, toMembers } from "../members.ts";
+import { type Members, toMembers } from "../is-object.ts";
 import type { RequestOptions } from "../tap-transport.ts";
 import { toElicitResult, toQuestions } from "../to-question.ts";
 import type { CallRequest } from "../wire.ts";

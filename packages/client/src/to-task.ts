@@ -1,9 +1,9 @@
 import { TaskClientError } from "./client-error.ts";
-import { isMembers, type Members } from "./members.ts";
-import type { Question, TaskState, TaskStatus, WireName } from "./task-status.ts";
+import { isObject, type Members } from "./is-object.ts";
+import type { Question, Task, TaskStatus, WireName } from "./task.ts";
 import { toToolResult } from "./to-tool-result.ts";
 
-const states: ReadonlySet<unknown> = new Set<TaskState>([
+const statuses: ReadonlySet<unknown> = new Set<TaskStatus>([
   "submitted",
   "working",
   "input_required",
@@ -21,37 +21,37 @@ const names = {
 } as const;
 
 /** A task of any of the wires. Throws `bad_response` for what is none, or is another than `taskId`. */
-export const toTaskStatus = (
+export const toTask = (
   wire: Exclude<WireName, "none">,
   task: unknown,
   { taskId, questions = [] }: { readonly taskId?: string; readonly questions?: readonly Question[] } = {},
-): TaskStatus => {
-  if (!isMembers(task) || typeof task["taskId"] !== "string") throw badTask("has no taskId");
+): Task => {
+  if (!isObject(task) || typeof task["taskId"] !== "string") throw badTask("has no taskId");
   if (taskId !== undefined && task["taskId"] !== taskId) throw badTask(`is ${task["taskId"]}, not ${taskId}`);
-  // A state that is not known yet is no end: a later look tells.
-  const state = states.has(task["status"]) ? (task["status"] as TaskState) : "working";
+  // A status that is not known yet is no end: a later look tells.
+  const status = statuses.has(task["status"]) ? (task["status"] as TaskStatus) : "working";
   const { poll, keep } = names[wire];
   const createdAt = toInstant(task["createdAt"]);
   const updatedAt = toInstant(task["lastUpdatedAt"]);
   const message = toMessage(task);
-  const pollMs = task[poll];
-  const keepMs = task[keep];
+  const pollIntervalMs = task[poll];
+  const keepAliveMs = task[keep];
   return {
     taskId: task["taskId"],
-    state,
-    questions: state === "input_required" ? questions : [],
+    status,
+    questions: status === "input_required" ? questions : [],
     ...(message === undefined ? {} : { message }),
-    ...(typeof pollMs === "number" && pollMs >= 0 ? { pollMs } : {}),
-    ...(typeof keepMs === "number" || keepMs === null ? { keepMs } : {}),
+    ...(typeof pollIntervalMs === "number" && pollIntervalMs >= 0 ? { pollIntervalMs } : {}),
+    ...(typeof keepAliveMs === "number" || keepAliveMs === null ? { keepAliveMs } : {}),
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(updatedAt === undefined ? {} : { updatedAt }),
-    ...(wire === "2026-07-28" && state === "completed" ? { result: toToolResult(task["result"]) } : {}),
+    ...(wire === "2026-07-28" && status === "completed" ? { result: toToolResult(task["result"]) } : {}),
   };
 };
 
 /** `error` is a text in SEP-1686, and an object in 2026-07-28. */
 const toMessage = ({ statusMessage, error }: Members): string | undefined => {
-  const reason = isMembers(error) ? error["message"] : error;
+  const reason = isObject(error) ? error["message"] : error;
   if (typeof reason === "string") return reason;
   return typeof statusMessage === "string" ? statusMessage : undefined;
 };

@@ -1,0 +1,69 @@
+import { TaskClientError } from "./client-error.ts";
+import type { Clock } from "./clock.ts";
+import { type OnQuestion, questionDesk } from "./question-desk.ts";
+import { isOver, type Task } from "./task.ts";
+import type { ToolResult } from "./tool-result.ts";
+import { watchTask } from "./watch-task.ts";
+import type { Wire } from "./wire.ts";
+
+/**
+ * What becomes of the questions of a task: `ask` puts them to `onQuestion`; `hold` takes them and tells them with the
+ * task, for `answer`; `leave` takes none, so that where the server asks by requests (2025-11-25, SEP-1686) the SDK
+ * client's own handler gets them, and elsewhere they stay open.
+ */
+export type Questions = "ask" | "hold" | "leave";
+
+export interface FollowParts {
+  readonly wire: Wire;
+  readonly clock: Clock;
+  readonly first: Task;
+  /** The answer of the call itself, where one may come. */
+  readonly answer?: Promise<ToolResult> | undefined;
+  readonly questions: Questions;
+  readonly onQuestion?: OnQuestion | undefined;
+  see(task: Task): Promise<void>;
+  /** Questions of the task have somebody who answers them from now on. */
+  onQuestionsTaken(): void;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at a task to its end, and puts what it asks. */
+export const followTask = async (parts: FollowParts): Promise<ToolResult> => {
+  const { wire, clock, first, answer, questions, onQuestion, see } = parts;
+  const over = new AbortController();
+  const signal = AbortSignal.any([parts.signal, over.signal]);
+  const watch = watchTask(wire, first.taskId, { clock, asks: questions !== "leave", first });
+  parts.onQuestionsTaken();
+  const desk =
+    questions !== "ask" || onQuestion === undefined
+      ? undefined
+      : questionDesk(onQuestion, (id, answers) => wire.answer(id, answers), watch.wake);
+  let latest = first;
+  const poll = async (): Promise<ToolResult> => {
+    for (let task = first; ; task = await watch.next(signal)) {
+      latest = task;
+      await see(task);
+      desk?.see(task);
+      if (isOver(task)) return wire.outcome(task, signal);
+    }
+  };
+  // Where the answer of the call does not come, the task tells.
+  const direct = answer?.then(
+    async (result) => {
+      await see({ ...latest, status: "completed", questions: [] });
+      return result;
+    },
+    () => new Promise<never>(() => {}),
+  );
+  try {
+    return await Promise.race([
+      poll(),
+      ...(direct === undefined ? [] : [direct]),
+      ...(desk === undefined ? [] : [desk.failed]),
+    ]);
+  } finally {
+    over.abort(new TaskClientError("detached", "the call is over"));
+    watch.close();
+    desk?.close();
+  }
+};

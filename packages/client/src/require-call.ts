@@ -1,0 +1,41 @@
+import { TaskClientError } from "./client-error.ts";
+import { isObject } from "./is-object.ts";
+import type { ResumeOptions } from "./pending-call.ts";
+import type { CallOptions } from "./task-client.ts";
+
+/** Throws `invalid_input` for what can be no call, `detached` for one whose signal has fired. */
+export const requireCall = (tool: unknown, args: unknown, options: CallOptions): void => {
+  if (typeof tool !== "string" || tool === "") throw invalid("tool", "a name is needed", tool);
+  if (!isObject(args)) throw invalid("args", "an object is needed", args);
+  const { taskId, keepAliveMs } = options;
+  if (taskId !== undefined) requireOwnId(taskId);
+  requireDuration("keepAliveMs", keepAliveMs);
+  requireFollowing(options);
+  if (options.signal?.aborted) {
+    throw new TaskClientError("detached", "the signal had fired before the call was sent");
+  }
+};
+
+export const requireFollowing = ({ timeoutMs, questions, onQuestion }: ResumeOptions): void => {
+  requireDuration("timeoutMs", timeoutMs);
+  if (questions === "ask" && onQuestion === undefined) throw invalid("questions", "`ask` needs onQuestion", questions);
+};
+
+/** The ID of a task, of whatever server. */
+export const requireTaskId = (taskId: unknown): void => {
+  if (typeof taskId !== "string" || taskId === "") throw invalid("taskId", "the ID of a task is needed", taskId);
+};
+
+/** What servers of ours take; an ID of dots alone would vanish from a path. */
+const requireOwnId = (taskId: unknown): void => {
+  if (typeof taskId === "string" && /^[A-Za-z0-9_.:-]{1,128}$/.test(taskId) && !/^\.+$/.test(taskId)) return;
+  throw invalid("taskId", "1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone", taskId);
+};
+
+export const requireDuration = (name: string, ms: unknown): void => {
+  if (ms === undefined || (typeof ms === "number" && Number.isFinite(ms) && ms >= 0)) return;
+  throw invalid(name, "milliseconds, 0 or more, are needed", ms);
+};
+
+const invalid = (name: string, need: string, got: unknown): TaskClientError =>
+  new TaskClientError("invalid_input", `${name}: ${need}, got ${String(JSON.stringify(got)).slice(0, 80)}`);

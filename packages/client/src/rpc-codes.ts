@@ -1,0 +1,4 @@
+/** Errors of JSON-RPC that mean something to this package. */
+export const methodNotFound = -32_601;
+export const invalidParams = -32_602;
+export const internalError = -32_603;

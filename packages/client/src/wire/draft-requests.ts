@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { isTaskClientError } from "../client-error.ts";
+import type { Connection } from "../connection.ts";
+import type { Members } from "../is-object.ts";
+import { invalidParams, methodNotFound } from "../rpc-codes.ts";
+import { toTaskError } from "../to-outcome.ts";
+import { relatedMeta } from "./related-task.ts";
+
+/** Requests about tasks of the draft: each says in its `_meta` which task it is about. */
+export interface DraftRequests {
+  about(method: string, taskId: string, signal?: AbortSignal): Promise<Members>;
+  /** Whether the server knows the draft at all; where it does not, a call that is sent again runs again. */
+  knowsDraft(): Promise<boolean>;
+  /** It has said something that only a server of the draft says. */
+  learn(): void;
+}
+
+export const draftRequests = (connection: Connection): DraftRequests => {
+  let known: Promise<boolean> | undefined;
+  const about: DraftRequests["about"] = async (method, taskId, signal) => {
+    const params = { taskId, _meta: relatedMeta(taskId) };
+    try {
+      return await connection.patiently(method, params, signal === undefined ? {} : { signal });
+    } catch (error) {
+      throw toTaskError(error, taskId, method);
+    }
+  };
+  /** Only the draft deletes, so a server that misses an ID that nobody has knows the draft. */
+  const probe = async (): Promise<boolean> => {
+    try {
+      await about("tasks/delete", `probe-${randomUUID()}`);
+      return true;
+    } catch (error) {
+      if (isTaskClientError(error) && error.rpc?.code === invalidParams) return true;
+      if (isTaskClientError(error) && error.rpc?.code === methodNotFound) return false;
+      throw error;
+    }
+  };
+  return {
+    about,
+    learn: () => {
+      known = Promise.resolve(true);
+    },
+    knowsDraft: () => {
+      known ??= probe().catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
+      return known;
+    },
+  };
+};
