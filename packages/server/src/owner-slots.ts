@@ -15,12 +15,16 @@ export interface SlotLimits {
   readonly altogether: { readonly name: string; readonly most: number };
 }
 
+/** When one of the places may be free again (milliseconds). */
+const retryAfterMs = 5_000;
+
 export const createOwnerSlots = ({ what, perOwner, altogether }: SlotLimits): OwnerSlots => {
   const byOwner = new Map<Owner, number>();
   let all = 0;
   const full = ({ name, most }: SlotLimits["perOwner"]): BridgeError =>
     new BridgeError("limit_exceeded", `too many ${what} are open: limits.${name} (${most}) is reached`, {
       data: { limit: most },
+      retryAfterMs,
     });
   return {
     take: (owner) => {

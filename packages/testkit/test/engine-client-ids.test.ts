@@ -142,6 +142,27 @@ describe("an ID that a client minted", () => {
   });
 });
 
+describe("a client that mints an ID and takes its call back", () => {
+  it.each(["before the backend has answered", "when the backend never does"])(
+    "has its task cancelled at once, %s",
+    async (when) => {
+      const world = await open({ task: { ackMs: 60_000 } });
+      world.backend.faults.next("start", when.includes("never") ? { before: "hang" } : { delayMs: 5_000 });
+      const giveUp = new AbortController();
+      const options = { tool: "job", input: {}, owner: localOwner, taskId, signal: giveUp.signal };
+      const creating = attempted(world.engine.createTask(options));
+      await world.clock.settle();
+      expect((await world.engine.readTask(taskId, mine)).record).toMatchObject({ state: "queued" });
+      giveUp.abort();
+      await expect(creating).rejects.toMatchObject({ code: "denied" });
+      expect((await world.engine.readTask(taskId, mine)).record).toMatchObject({ state: "cancelled" });
+      await world.clock.advance(120_000);
+      expect((await world.engine.readTask(taskId, mine)).record).toMatchObject({ state: "cancelled" });
+      expect(world.backend.executions.map(({ snapshot }) => snapshot.status)).not.toContain("running");
+    },
+  );
+});
+
 describe("the same ID again by the same owner", () => {
   it("is refused at once, whatever it asks for", async () => {
     const world = await open();
@@ -301,13 +322,36 @@ describe("the operator", () => {
     expect((await world.engine.readTask(taskId, theirs)).record.state).toBe("cancelled");
   });
 
-  it("may leave the scope of the local owner out, and no other's", async () => {
+  it("may leave the scope out, which means the local owner's first", async () => {
     const world = await open();
     await mint(world);
-    await mintTheirs(world, "theirs");
+    await mintTheirs(world);
     expect((await world.engine.readTask(taskId, operator)).record.taskId).toBe(internalId);
     expect((await world.engine.explainTask(taskId)).record.taskId).toBe(internalId);
-    for (const read of [world.engine.readTask("theirs", operator), world.engine.explainTask("theirs")])
-      await expect(read).rejects.toMatchObject(notFound);
+  });
+
+  it("finds and answers another owner's task by the ID that this owner knows, among many", async () => {
+    const world = await open({ limits: { maxConcurrentTasksPerOwner: 1_000 } });
+    await mintTheirs(world, "theirs");
+    world.backend.of().ask({ name: "sure" });
+    await world.clock.settle();
+    for (let count = 0; count < 120; count++) await startTask(world);
+    const { record } = await world.engine.readTask("theirs", operator);
+    expect(record.taskId).toBe(`${scopeOf(someone)}~theirs`);
+    const key = record.questions[0]?.key ?? "none";
+    const { accepted } = await world.engine.answerTask("theirs", operator, { [key]: { action: "accept" } });
+    expect(accepted).toEqual([key]);
+    await expect(world.engine.readTask("nobodys", operator)).rejects.toMatchObject(notFound);
+  });
+
+  it("has to say which of several owners' it means", async () => {
+    const world = await open();
+    const other = asOwnerId("https://idp.example|other");
+    await mintTheirs(world, "same");
+    await world.engine.createTask({ tool: "job", input: {}, owner: other, taskId: "same" });
+    const taskIds = [someone, other].map((owner) => `${scopeOf(owner)}~same`);
+    const refused = await world.engine.readTask("same", operator).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "conflict", data: { taskIds: expect.arrayContaining(taskIds) } });
+    for (const id of taskIds) expect((await world.engine.readTask(id, operator)).record.taskId).toBe(id);
   });
 });

@@ -35,13 +35,14 @@ export const parseClientId = (value: unknown, owner: OwnerId | null): ClientId =
       "a client can choose a task ID only where callers are authenticated, and this server does not authenticate them",
     );
   }
-  if (typeof value === "string" && /^[\w.:-]{1,128}$/.test(value) && !/^\.+$/.test(value)) {
-    return { clientId: value, owner };
-  }
-  // An ID of dots alone would vanish from the path of a resource's URI.
+  if (isClientId(value)) return { clientId: value, owner };
   const needed = "1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone";
   throw new BridgeError("invalid_input", `taskId: ${needed}, got ${describe(value)}`, { data: { path: "taskId" } });
 };
+
+/** Whether a client can have chosen it. An ID of dots alone would vanish from the path of a resource's URI. */
+export const isClientId = (value: unknown): value is string =>
+  typeof value === "string" && /^[\w.:-]{1,128}$/.test(value) && !/^\.+$/.test(value);
 
 /** Short, and nothing that a terminal or a log would obey. */
 const describe = (value: unknown): string => {

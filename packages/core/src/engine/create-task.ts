@@ -219,12 +219,10 @@ const startAndAwait = async (
     throw result.refused;
   }
   if (request.signal?.aborted === true) {
-    await cancelTask(
-      engine,
-      created.taskId,
-      { operator: true },
-      { reason: "the caller was gone before the answer", latch: false },
-    );
+    // A client that has minted the ID can look, and is to see that its cancellation counts.
+    const latch = request.taskId !== undefined;
+    const reason = "the caller was gone before the answer";
+    await cancelTask(engine, created.taskId, { operator: true }, { reason, latch });
     throw callerGone();
   }
   const record = await reviseTask(engine, created.taskId, () => undefined);

@@ -1,6 +1,7 @@
+import { BridgeError } from "../contract/bridge-error.ts";
 import type { TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
-import { isScoped, toPublicId, toScopedId } from "./client-task-id.ts";
+import { isClientId, isScoped, toPublicId, toScopedId } from "./client-task-id.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { type Access, isOf, localOwner, requireVisible } from "./ownership.ts";
 import { isServerMinted, parseTaskId, taskNotFound } from "./task-id.ts";
@@ -18,7 +19,32 @@ export const findTask = async (engine: EngineContext, id: unknown, access: Acces
     const record = await engine.store.read(taskId);
     if (record !== undefined && isOf(record, access)) return record;
   }
+  if ("operator" in access) return findByPublicId(engine, parseTaskId(id));
   throw taskNotFound();
+};
+
+const pageSize = 100;
+
+/**
+ * The record that its owner knows by this ID, whoever that is: it is the ID that owners, and texts for them, have. Looks
+ * through all records, which only an operator who leaves the scope out has to wait for.
+ */
+const findByPublicId = async (engine: EngineContext, publicId: TaskId): Promise<TaskRecord> => {
+  if (isScoped(publicId) || !isClientId(publicId)) throw taskNotFound();
+  const found: TaskRecord[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await engine.store.list({ operator: true }, { includeExpired: true }, cursor, pageSize);
+    found.push(...page.records.filter(({ taskId }) => isScoped(taskId) && toPublicId(taskId) === publicId));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  const [only, ...others] = found;
+  if (only === undefined) throw taskNotFound();
+  if (others.length === 0) return only;
+  const taskIds = found.map(({ taskId }) => taskId);
+  throw new BridgeError("conflict", `several owners have a task ${publicId}: name one of ${taskIds.join(", ")}`, {
+    data: { taskIds },
+  });
 };
 
 /** What records may be meant, the likeliest first. */

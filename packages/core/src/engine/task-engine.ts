@@ -44,7 +44,8 @@ export interface CreateTask {
   readonly retentionMs?: number;
   /**
    * Fires when the caller is gone before the answer. The execution is then stopped (or never started) and the call
-   * rejects. Must not fire after `createTask` has resolved.
+   * rejects. With `taskId` the task is `cancelled` from then on, if it was written before. Must not fire after `createTask`
+   * has resolved.
    */
   readonly signal?: AbortSignal;
 }
@@ -107,7 +108,8 @@ export interface TaskExplanation {
  * or purged rejects with `not_found` and always the same message; one that has expired says so while that is known.
  *
  * A caller with an owner says and sees IDs as they were minted. An ID that a client minted is unique for its owner only; the
- * operator sees and says it with its owner's scope (`<scope>~<id>`), and may leave that out for the local owner.
+ * operator sees and says it with its owner's scope (`<scope>~<id>`), and may leave that out: the local owner's is meant
+ * first, else the only one there is; of several owners' it is `conflict`, with the full IDs in `data.taskIds`.
  */
 export interface TaskEngine {
   /** By name, every default filled in. */

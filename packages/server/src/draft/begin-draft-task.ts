@@ -3,6 +3,7 @@ import { isBridgeError, parseClientId, type TaskView } from "@taskbridge/core";
 import { isToolError, toErrorResult } from "@taskbridge/protocol";
 import { isUsedId, taskMarkPath, toUsedIdError } from "@taskbridge/protocol/sep-1686";
 import { toAccess } from "../caller.ts";
+import { createTask } from "../mcp/create-task.ts";
 import { nameTheField } from "../mcp/name-the-field.ts";
 import type { DraftCall } from "./draft-call.ts";
 import { givenUp, toFault } from "./to-draft-fault.ts";
@@ -19,15 +20,10 @@ export const beginDraftTask = async (draft: DraftCall): Promise<DraftBegun> => {
   if ("answer" in prepared) return prepared;
   if (lifetime.gone.aborted) throw givenUp();
   try {
-    // A cancellation must find its task, whose ID the client knows already: so no signal takes this back.
-    const view = await context.engine.createTask({
-      ...task,
-      tool: tool.name,
-      input: prepared.input,
-      owner: request.owner,
-    });
-    return { view };
+    const starting = { context, caller: request, tool, lifetime };
+    return { view: await createTask(starting, { ...task, input: prepared.input }) };
   } catch (error) {
+    if (lifetime.gone.aborted) throw givenUp();
     // There is no task then, and the answer is what it would be without the mark.
     if (isBridgeError(error) && isToolError(error) && !isUsedId(error)) {
       return { answer: { ...toErrorResult(error.message) } };

@@ -8,6 +8,7 @@ import { followCall } from "../mcp/call-lifetime.ts";
 import type { CallRequest } from "../mcp/call-request.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { toReporter } from "../mcp/to-reporter.ts";
+import { track } from "../mcp/track-call.ts";
 import { hasEnded, waitForAnswer } from "../mcp/wait-for-answer.ts";
 import { beginDraftTask } from "./begin-draft-task.ts";
 import type { DraftCall } from "./draft-call.ts";
@@ -35,7 +36,7 @@ export const callAsDraftTask = async (
   const draft: DraftCall = { context, tool, request, call, task, lifetime };
   let isTask = false;
   try {
-    const begun = await inDraftWords(beginDraftTask(draft));
+    const begun = await track(context, inDraftWords(beginDraftTask(draft)));
     if ("answer" in begun) return begun.answer;
     isTask = true;
     return await inDraftWords(awaitEnd(draft, begun.view));

@@ -1,5 +1,6 @@
 import { isBridgeError } from "@taskbridge/core";
 import { toAccess } from "../caller.ts";
+import { track } from "../mcp/track-call.ts";
 import type { DraftCall } from "./draft-call.ts";
 import { givenUp } from "./to-draft-fault.ts";
 
@@ -8,12 +9,9 @@ import { givenUp } from "./to-draft-fault.ts";
  * still send one after its stream is lost, or after the timeout of its own SDK.
  */
 export const leaveDraftTask = async ({ context, request, task, lifetime }: DraftCall): Promise<never> => {
-  const cancel = async (): Promise<void> => {
-    await context.engine.cancelTask(task.taskId, toAccess(request.owner), {
-      reason: "the client asked for it",
-      latch: true,
-    });
-  };
+  const options = { reason: "the client asked for it", latch: true };
+  const cancel = (): Promise<unknown> =>
+    track(context, context.engine.cancelTask(task.taskId, toAccess(request.owner), options));
   if (lifetime.gone.aborted) {
     await cancel();
     throw givenUp();

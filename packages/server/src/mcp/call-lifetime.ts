@@ -48,5 +48,12 @@ export const followCall = (
 export const isModernCallTakenBack = (reason: unknown, { transport }: Pick<Connection, "transport">): boolean =>
   !(reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed) || transport === "http";
 
+/**
+ * What SDKs give as the reason when they cancel a request because their own timeout has passed. Whole sentences: a person's
+ * reason may speak of a timeout as well.
+ */
+const timeouts =
+  /^(?:\w*Error: )?(?:MCP error -32001: .*|request (?:timed out|timeout)|maximum total timeout exceeded)\.?$/i;
+
 /** An SDK of earlier revisions cancels a request when its own timeout passes, which nobody meant as a cancellation. */
-export const isRequestTimeout = (reason: unknown): boolean => /-32001|timed? ?out/i.test(String(reason));
+export const isRequestTimeout = (reason: unknown): boolean => timeouts.test(String(reason));

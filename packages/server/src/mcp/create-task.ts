@@ -10,20 +10,28 @@ export interface StartingCall {
   readonly lifetime: CallLifetime;
 }
 
+/** What a task is made of, beside its tool and its owner. */
+interface WantedTask {
+  readonly input: unknown;
+  readonly taskId?: string;
+  readonly retentionMs?: number;
+}
+
 /** A task that is shared by repeated calls is not stopped because one of its callers goes away. */
 const isShared = (tool: ResolvedTool): boolean => tool.task.dedupeWindowMs > 0;
 
 /** The engine's signal must be silent once the task is there, while the call may go on waiting. */
 export const createTask = async (
   { context, caller, tool, lifetime }: StartingCall,
-  wanted: { readonly input: unknown; readonly retentionMs?: number },
+  wanted: WantedTask,
 ): Promise<CreatedTask> => {
   const starting = new AbortController();
   const giveUp = (): void => starting.abort();
   if (lifetime.gone.aborted) giveUp();
   lifetime.gone.addEventListener("abort", giveUp, { once: true });
   try {
-    const signal = isShared(tool) ? {} : { signal: starting.signal };
+    // Under an ID of its own a call shares nothing.
+    const signal = isShared(tool) && wanted.taskId === undefined ? {} : { signal: starting.signal };
     return await context.engine.createTask({ ...wanted, tool: tool.name, owner: caller.owner, ...signal });
   } finally {
     lifetime.gone.removeEventListener("abort", giveUp);

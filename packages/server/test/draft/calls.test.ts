@@ -206,6 +206,7 @@ describe("[M-17] calls that wait", () => {
     const first = await draft.begin("c-1");
     const { error } = await answerOf(await draft.call("c-2"));
     expect(error).toMatchObject({ code: 429, message: expect.stringContaining("maxWaitsPerOwner") });
+    expect(error?.data).toEqual({ reason: "limit_exceeded", limit: 1, retryAfterMs: 5_000 });
     expect(backend.starts()).toBe(1);
     expect((await draft.get("c-2")).error.message).toContain("Task not found");
     backend.of().succeed("done");

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
+import { memoryStore } from "@taskbridge/core/memory";
 import { form, isElicitation, reply, yes } from "../legacy/task-calls.ts";
 import { eventually, inTime, start, stopAll } from "../serve.ts";
 import { answerOf, auth, bearer, type DraftRpc, draftRpc, isAnswer, open, wires } from "./draft-session.ts";
@@ -89,15 +90,28 @@ describe("[M-14] notifications/cancelled with the ID of the call", () => {
     expect(backend.starts()).toBe(0);
   });
 
-  test("while the backend still takes the start, stops the execution", async () => {
+  test("while the backend still takes the start, cancels the task at once and stops the execution", async () => {
     const { draft, backend } = await open();
-    backend.faults.next("start", { answerDelayMs: 100 });
+    backend.faults.next("start", { delayMs: 1_000 });
     const stream = await draft.call("c-1", { id: "call" });
-    await eventually(() => backend.starts() === 1);
+    await eventually(() => backend.callsOf("start").length === 1);
     await cancel(draft, "call");
     await inTime(stream.ended);
     await eventually(async () => (await draft.statusOf("c-1")) === "cancelled");
-    await eventually(() => backend.of().cancels.length === 1);
+    expect(backend.starts()).toBe(0);
+    await eventually(() => backend.starts() === 1 && backend.of().cancels.length === 1);
+  });
+
+  test("while the backend still takes the start, is not forgotten when the server stops", async () => {
+    const store = { ...memoryStore(), close: async () => {} };
+    const { draft, server, backend } = await open({ store, limits: { closeGraceMs: 10 } });
+    backend.faults.next("start", { before: "hang" });
+    await draft.call("c-1", { id: "call" });
+    await eventually(() => backend.callsOf("start").length === 1);
+    await cancel(draft, "call");
+    await inTime(server.close());
+    const { records } = await store.list({ operator: true }, {}, undefined, 10);
+    expect(records).toMatchObject([{ state: "cancelled", cancel: { latched: true } }]);
   });
 
   test("is ignored once the task has ended", async () => {
@@ -131,6 +145,16 @@ describe("[M-14] notifications/cancelled with the ID of the call", () => {
     expect((await answerOf(stream)).result).toMatchObject({ isError: false });
   });
 
+  test.each(["the build timed out before, stop it", "no timeout please", "TimeoutError: aborted due to timeout"])(
+    "is not mistaken for an SDK's own timeout: %s",
+    async (reason) => {
+      const { draft } = await open();
+      await draft.begin("c-1", { id: "call" });
+      await cancel(draft, "call", reason);
+      await eventually(async () => (await draft.statusOf("c-1")) === "cancelled");
+    },
+  );
+
   test("that was used again is about the later call", async () => {
     const { draft } = await open();
     (await draft.begin("c-1", { id: "call" })).close();
@@ -157,10 +181,16 @@ describe("[M-14] a client that repeats its call", () => {
 });
 
 describe("case 13: a client of the draft", () => {
-  test("[M-14] whose SDK's own timeout passes: the task goes on, and can still be cancelled", async () => {
+  test.each([
+    timedOut,
+    "McpError: MCP error -32001: Maximum total timeout exceeded",
+    "SdkError: Request timed out",
+    "SdkError: Maximum total timeout exceeded",
+    "request timeout",
+  ])("[M-14] whose SDK's own timeout passes: the task goes on, and can still be cancelled (%s)", async (reason) => {
     const { draft, backend } = await open();
     const stream = await draft.begin("c-1", { id: "call" });
-    await cancel(draft, "call", timedOut);
+    await cancel(draft, "call", reason);
     await inTime(stream.ended);
     expect(await draft.statusOf("c-1")).toBe("working");
     expect(backend.of().cancels).toEqual([]);
