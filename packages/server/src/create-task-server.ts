@@ -14,6 +14,7 @@ import { createToolCatalog } from "./mcp/tool-catalog.ts";
 import { openStdio, type StdioConnection } from "./open-stdio.ts";
 import { createOwnerSlots } from "./owner-slots.ts";
 import { parseWires } from "./parse-wires.ts";
+import { misconfigured, requireOption } from "./require-option.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
 import { stopListener, stopServer } from "./stop-server.ts";
@@ -186,12 +187,9 @@ const prepareStateSeconds = 600;
 const taskStateSeconds = 86_400;
 
 const parseStateKey = (key: Uint8Array | string = randomBytes(32)): Uint8Array => {
-  const path = "requestStateKey";
   const bytes = typeof key === "string" ? new TextEncoder().encode(key) : key;
-  if (bytes.length >= 32) return bytes;
-  throw new BridgeError("misconfigured", `${path}: at least 32 bytes are needed, got ${bytes.length}`, {
-    data: { path },
-  });
+  requireOption(bytes.length >= 32, "requestStateKey", "at least 32 bytes are needed", bytes.length);
+  return bytes;
 };
 
 /** A state is good for its caller alone. Whatever a codec has signed, each codec of the same key verifies. */
@@ -202,13 +200,13 @@ const createStateCodec = (key: Uint8Array, ttlSeconds: number): ServeContext["st
 
 const parseWaitMs = (waitMs = defaultWaitMs): number => {
   const isGood = Number.isSafeInteger(waitMs) && waitMs >= 0 && waitMs <= maxWaitMs;
-  requireOption(isGood, "server.waitMs", `0 to ${maxWaitMs} is needed`, waitMs);
+  requireOption(isGood, "waitMs", `0 to ${maxWaitMs} is needed`, waitMs);
   return waitMs;
 };
 
 const parseErrorStatus = (status: "failed" | "completed" = "failed"): "failed" | "completed" => {
   const isGood = status === "failed" || status === "completed";
-  requireOption(isGood, "server.legacyErrorStatus", 'it is "failed" or "completed"', status);
+  requireOption(isGood, "legacyErrorStatus", 'it is "failed" or "completed"', status);
   return status;
 };
 
@@ -220,37 +218,23 @@ const parseKeepAliveMs = (keepAliveMs = 15_000): number => {
 
 const toAddress = (listen: ListenOptions): Parameters<typeof listenHttp>[1] => {
   const { host = "127.0.0.1", port = 3000, path = "/mcp", allowedHosts = [], allowedOrigins = [] } = listen;
-  requireOption(
-    Number.isInteger(port) && port >= 0 && port <= 65_535,
-    "server.http.port",
-    "0 to 65535 is needed",
-    port,
-  );
-  requireOption(/^\/[^?#]*$/.test(path), "server.http.path", 'a path that begins with "/" is needed', path);
+  requireOption(Number.isInteger(port) && port >= 0 && port <= 65_535, "port", "0 to 65535 is needed", port);
+  requireOption(/^\/[^?#]*$/.test(path), "path", 'a path that begins with "/" is needed', path);
   return { host, port, path, allowedHosts, allowedOrigins };
-};
-
-const requireOption = (isGood: boolean, path: string, needed: string, got: unknown): void => {
-  if (isGood) return;
-  throw new BridgeError("misconfigured", `${path}: ${needed}, got ${JSON.stringify(got)}`, { data: { path } });
 };
 
 /** Strangers are never put together as one owner. */
 const choosePolicy = ({ auth, owners }: TaskServerOptions, host: string, unsafePublic: boolean): OwnerPolicy => {
   if (auth !== undefined) return "none";
   if (isLoopback(host)) return owners ?? "local";
-  const path = "server.http.host";
   if (!unsafePublic) {
-    throw new BridgeError(
-      "misconfigured",
-      `${path}: others can reach ${host}, but nobody is verified: set server.auth, listen on 127.0.0.1, or say unsafePublic`,
-      { data: { path } },
+    throw misconfigured(
+      "host",
+      `others can reach ${host}, but nobody is verified: set auth, listen on 127.0.0.1, or say unsafePublic`,
     );
   }
   if (owners === "local") {
-    throw new BridgeError("misconfigured", `owners: "local" would make everybody who can reach ${host} one owner`, {
-      data: { path: "owners" },
-    });
+    throw misconfigured("owners", `"local" would make everybody who can reach ${host} one owner`);
   }
   return "none";
 };

@@ -257,7 +257,7 @@ describe("case 18: [H-5] a server without tokens", () => {
     const { server } = await start();
     await expect(server.listen({ host, port: 0 })).rejects.toMatchObject({
       code: "misconfigured",
-      data: { path: "server.http.host" },
+      data: { path: "host" },
     });
   });
 

@@ -9,11 +9,11 @@ afterEach(stopAll);
 
 describe("options that cannot work are refused by name", () => {
   test.each<[Partial<TaskServerOptions> | { wires: string[] }, string]>([
-    [{ wires: ["2026-07-28", "sep-1686"], owners: "none" }, "server.wires[1]"],
-    [{ wires: ["none", "2099-01-01"] }, "server.wires[1]"],
-    [{ wires: [] }, "server.wires"],
-    [{ waitMs: 60_000 }, "server.waitMs"],
-    [{ waitMs: -1 }, "server.waitMs"],
+    [{ wires: ["2026-07-28", "sep-1686"], owners: "none" }, "wires[1]"],
+    [{ wires: ["none", "2099-01-01"] }, "wires[1]"],
+    [{ wires: [] }, "wires"],
+    [{ waitMs: 60_000 }, "waitMs"],
+    [{ waitMs: -1 }, "waitMs"],
     [{ limits: { maxBodyBytes: 0 } }, "limits.maxBodyBytes"],
     [{ limits: { maxListenTaskIds: 1.5 } }, "limits.maxListenTaskIds"],
     [{ limits: { maxReasks: -1 } }, "limits.maxReasks"],
@@ -32,8 +32,8 @@ describe("options that cannot work are refused by name", () => {
   });
 
   test.each([
-    [{ port: 99_999 }, "server.http.port"],
-    [{ port: 0, path: "mcp" }, "server.http.path"],
+    [{ port: 99_999 }, "port"],
+    [{ port: 0, path: "mcp" }, "path"],
   ])("%j", async (listen, path) => {
     const { server } = await start({});
     await expect(server.listen(listen)).rejects.toMatchObject({ code: "misconfigured", data: { path } });
@@ -58,7 +58,7 @@ describe("options that cannot work are refused by name", () => {
     const { server } = await start();
     await expect(server.listen({ port })).rejects.toMatchObject({
       code: "misconfigured",
-      data: { path: "server.http.port", reason: "EADDRINUSE" },
+      data: { path: "port", reason: "EADDRINUSE" },
       message: expect.stringContaining(`port ${port}`),
     });
     other.close();

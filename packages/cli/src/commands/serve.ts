@@ -123,10 +123,15 @@ const toListenError = (config: Config, error: unknown, { host, port }: { host: s
   return config.fault(["server", "http", "port"], message);
 };
 
-/** The server tells paths from the top of the file, but for those of its authenticator. */
+/** Where the file has what the server knows as options of its own; the others are at its top. */
+const placeOf = (option: string): readonly string[] => {
+  if (/^(auth|wires|companions|waitMs|legacyErrorStatus)\b/.test(option)) return ["server"];
+  return /^(host|port|path)$/.test(option) ? ["server", "http"] : [];
+};
+
 const toServeError = (config: Config, error: unknown): unknown => {
   if (!isBridgeError(error) || error.code !== "misconfigured") return error;
-  return config.rebase(error, /^auth\b/.test(String(error.data?.["path"])) ? ["server"] : []);
+  return config.rebase(error, placeOf(String(error.data?.["path"])));
 };
 
 /** `stopped` resolves with the first signal that asks to stop; the second ends the process at once. */

@@ -62,7 +62,7 @@ const requireOwnNames = ({ catalog }: ServeContext, { mcp }: SdkParts): void => 
   const taken = Object.keys(mcp?._registeredTools ?? {}).find((name) => catalog.find(name) !== undefined);
   if (taken === undefined) return;
   const isCompanion = catalog.find(taken)?.kind === "companion";
-  const ways = isCompanion ? "rename yours, or give createTaskServer() companions: never" : "rename one of them";
+  const ways = isCompanion ? "rename yours, or set companions to never" : "rename one of them";
   throw refuse(`"${taken}" is the name of a tool on both sides: ${ways}`);
 };
 

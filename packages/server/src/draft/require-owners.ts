@@ -1,4 +1,4 @@
-import { BridgeError } from "@taskbridge/core";
+import { misconfigured } from "../require-option.ts";
 
 /**
  * IDs that clients choose may be the same, or guessed: only their owner keeps them apart. Throws `misconfigured` where the
@@ -7,12 +7,5 @@ import { BridgeError } from "@taskbridge/core";
 export const requireOwners = (wires: readonly string[] | undefined, why: string): void => {
   const index = wires?.indexOf("sep-1686") ?? -1;
   if (index === -1) return;
-  const path = `server.wires[${index}]`;
-  throw new BridgeError(
-    "misconfigured",
-    `${path}: "sep-1686" lets clients choose IDs, which needs owners, but ${why}`,
-    {
-      data: { path },
-    },
-  );
+  throw misconfigured(`wires[${index}]`, `"sep-1686" lets clients choose IDs, which needs owners, but ${why}`);
 };

@@ -115,7 +115,7 @@ const bind = (server: Server, { host, port }: HttpAddress): Promise<void> =>
 
 const toBindError = (error: NodeJS.ErrnoException, host: string, port: number): BridgeError => {
   const isPort = error.code === "EADDRINUSE" || error.code === "EACCES";
-  const path = isPort ? "server.http.port" : "server.http.host";
+  const path = isPort ? "port" : "host";
   const reason =
     error.code === "EADDRINUSE" ? `port ${port} of ${host} is in use` : `${host}:${port} cannot be had: ${error.code}`;
   return new BridgeError("misconfigured", `${path}: ${reason}`, { data: { path, reason: error.code }, cause: error });

@@ -1,8 +1,9 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { BridgeError, type JsonObject, type ResolvedTool } from "@taskbridge/core";
+import type { JsonObject, ResolvedTool } from "@taskbridge/core";
 import { isPublishable, type OutputExpectation, toPublishedSchema } from "@taskbridge/protocol";
 import type { CompanionTool } from "@taskbridge/protocol/untasked";
 import { compileCheck, type JsonSchemaCheck } from "../json-schema-check.ts";
+import { misconfigured } from "../require-option.ts";
 import type { PlainTool } from "./plain-tool.ts";
 
 export type CatalogTool =
@@ -46,9 +47,7 @@ export const createToolCatalog = (
   for (const [index, tool] of plainTools.entries()) {
     const path = `plainTools[${index}]`;
     if (tools.has(tool.name)) {
-      throw new BridgeError("misconfigured", `${path}.name: "${tool.name}" is the name of another tool`, {
-        data: { path: `${path}.name` },
-      });
+      throw misconfigured(`${path}.name`, `"${tool.name}" is the name of another tool`);
     }
     tools.set(tool.name, { kind: "plain", tool, checkInput: compileCheck(tool.inputSchema, `${path}.inputSchema`) });
     listed.push(listPlain(tool));
@@ -82,11 +81,9 @@ const requireFree = (name: string, taken: readonly CatalogTool[]): void => {
   const clash = taken.find(({ tool }) => tool.name === name);
   if (clash === undefined) return;
   const place = taken.filter(({ kind }) => kind === clash.kind).indexOf(clash);
-  const path = `${clash.kind === "plain" ? "plainTools" : "tools"}[${place}].name`;
-  throw new BridgeError(
-    "misconfigured",
-    `${path}: "${name}" is the name of a tool that this server adds for hosts without tasks: rename yours, or set server.companions to never`,
-    { data: { path, tool: name } },
+  throw misconfigured(
+    `${clash.kind === "plain" ? "plainTools" : "tools"}[${place}].name`,
+    `"${name}" is the name of a tool that this server adds for hosts without tasks: rename yours, or set companions to never`,
   );
 };
 

@@ -1,6 +1,7 @@
-import { BridgeError, type ResolvedTool } from "@taskbridge/core";
+import type { ResolvedTool } from "@taskbridge/core";
 import { type CompanionTool, companionTools } from "@taskbridge/protocol/untasked";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
+import { misconfigured } from "../require-option.ts";
 
 /** Who has the companion tools: `auto`, callers that do not get tasks. */
 export type CompanionsPolicy = "auto" | "always" | "never";
@@ -8,10 +9,7 @@ export type CompanionsPolicy = "auto" | "always" | "never";
 /** Throws `misconfigured` with `data.path` for anything else. */
 export const parseCompanions = (policy: unknown = "auto"): CompanionsPolicy => {
   if (policy === "auto" || policy === "always" || policy === "never") return policy;
-  const path = "server.companions";
-  throw new BridgeError("misconfigured", `${path}: it is "auto", "always" or "never", got ${JSON.stringify(policy)}`, {
-    data: { path },
-  });
+  throw misconfigured("companions", `it is "auto", "always" or "never", got ${JSON.stringify(policy)}`);
 };
 
 /** Without a pipeline that may become a task there is nothing for the companions to get at. */

@@ -50,7 +50,7 @@ describe("[M-3] a mark that is none", () => {
 
 describe("[M-1] a server whose callers have no owners", () => {
   const refused = (index: number) =>
-    expect.objectContaining({ code: "misconfigured", data: { path: `server.wires[${index}]` } });
+    expect.objectContaining({ code: "misconfigured", data: { path: `wires[${index}]` } });
 
   test("does not start where that is said", async () => {
     await expect(start({ wires, owners: "none" })).rejects.toEqual(refused(2));

@@ -92,7 +92,7 @@ describe("[D-4] the companion tools", () => {
         await expect(start({ ...own, allowModelAnswers: true })).rejects.toMatchObject({
           code: "misconfigured",
           message: expect.stringContaining(`"${name}"`),
-          data: { path, tool: name },
+          data: { path },
         });
         const host = await joinHost("2026-07-28", await serve({ ...own, companions: "never" }));
         expect((await host.list()).map((tool) => tool.name)).toContain(name);
@@ -103,7 +103,7 @@ describe("[D-4] the companion tools", () => {
   test("the setting is checked", async () => {
     await expect(start({ companions: "sometimes" as never })).rejects.toMatchObject({
       code: "misconfigured",
-      data: { path: "server.companions" },
+      data: { path: "companions" },
     });
   });
 
