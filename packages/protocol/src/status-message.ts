@@ -21,8 +21,11 @@ const failureParts = (record: TaskRecord): readonly (string | undefined)[] => [
 const runningParts = (record: TaskRecord): readonly (string | undefined)[] => {
   const ended = record.endedAt !== undefined;
   const progress = ended ? undefined : record.execution?.progress;
-  return [toProgressCount(progress), record.message ?? progress?.message, progress?.message];
+  return [toProgressCount(progress), toOneLine(record.message ?? progress?.message), toOneLine(progress?.message)];
 };
+
+/** What a job tells of itself stays inside the sentence that a model reads it in. */
+const toOneLine = (text: string | undefined): string | undefined => text?.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
 
 /** `3 of 10`, or `3` where the total is unknown. */
 const toProgressCount = (progress: ExecutionProgress | undefined): string | undefined => {

@@ -24,7 +24,7 @@ export interface HandleOptions {
   readonly isFolded?: boolean;
 }
 
-/** Who keeps looking too early is told to wait so long, twice as long each time (milliseconds). */
+/** How long who keeps looking too early is told to wait, twice as long each time (milliseconds). */
 const firstRestMs = 30_000;
 const longestRestMs = 300_000;
 
@@ -72,9 +72,8 @@ const afterRunning = (view: TaskView, { companions, early = 0 }: HandleOptions):
 };
 
 const toQuestions = (open: readonly TaskQuestion[], { asked, companions }: HandleOptions): string => {
-  if (companions === undefined)
-    return `waits for an answer by a person: ${open.map(({ message }) => message).join("; ")}.`;
   const messages = open.map(({ message }) => JSON.stringify(message)).join(" and ");
+  if (companions === undefined) return `waits for an answer by a person: ${messages}.`;
   if (asked === "now") return `waits for the user, who is being asked ${messages}.`;
   if (asked === "again") return `waits for the user, who was asked ${messages} and has not answered.`;
   const who = companions.modelAnswers ? "an answer" : "an answer by a person";

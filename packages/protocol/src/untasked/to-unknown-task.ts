@@ -3,7 +3,7 @@ import { openQuestions } from "../asked-question.ts";
 import { toStatusMessage } from "../status-message.ts";
 import { type ToolResult, toErrorResult } from "../tool-result.ts";
 
-/** So many of the caller's own tasks are listed. */
+/** The most of the caller's own tasks that are listed. */
 export const mostOpenTasks = 10;
 
 /** Of an ID that nobody knows more is not repeated (characters). */

@@ -21,7 +21,7 @@ describe("[D-2] a handle", () => {
   test("[D-5] says what is asked and how it is answered", () => {
     const handle = toHandle(aView({ state: "waiting", questions: [aQuestion(), aQuestion({ state: "closed" })] }));
     expect(handle.content).toEqual([
-      { type: "text", text: expect.stringContaining("Delete 14 files?. Give it with `taskbridge tasks answer t-1`") },
+      { type: "text", text: expect.stringContaining('"Delete 14 files?". Give it with `taskbridge tasks answer t-1`') },
     ]);
     expect(handle.structuredContent).toMatchObject({ taskStatus: "input_required" });
   });

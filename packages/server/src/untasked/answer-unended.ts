@@ -15,13 +15,25 @@ export const answerUnended = async (
   const { asAnswer } = call.request.questions;
   const askable = openQuestions(view.record.questions).filter((question) => asAnswer?.isAskable(question));
   if (asAnswer !== undefined && askable.length > 0) return asAnswer.ask(view, askable);
-  return toHandleResult(call, view, options);
+  return giveHandle(call, view, options);
 };
 
-export const toHandleResult = (
-  { context, caller, request }: WaitingCall,
+/** The handle, which counts as a look of its caller. */
+export const giveHandle = (
+  call: WaitingCall,
   view: TaskView,
   options: Pick<HandleOptions, "isFolded"> = {},
+): Result => {
+  const { context, caller } = call;
+  context.looks.note(view, caller.owner);
+  const early = context.looks.early(view.record.taskId, caller.owner);
+  return toHandleResult(call, view, { ...options, early });
+};
+
+const toHandleResult = (
+  { context, caller, request }: WaitingCall,
+  view: TaskView,
+  options: Pick<HandleOptions, "isFolded" | "early">,
 ): Result => {
   const { beside, asAnswer } = request.questions;
   const open = openQuestions(view.record.questions);
@@ -30,7 +42,6 @@ export const toHandleResult = (
   return {
     ...toHandle(view, {
       ...options,
-      early: context.looks.tell(view, caller.owner),
       ...(isPut ? { asked: "now" as const } : isPutLater ? { asked: "again" as const } : {}),
       ...(hasCompanions(context, caller)
         ? { companions: { waitSeconds: advisedSeconds(context), modelAnswers: context.allowModelAnswers } }

@@ -17,7 +17,7 @@ import type { CallRequest } from "../mcp/call-request.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import type { CatalogTool } from "../mcp/tool-catalog.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
-import { advisedSeconds, answerUnended, toHandleResult } from "./answer-unended.ts";
+import { advisedSeconds, answerUnended, giveHandle } from "./answer-unended.ts";
 import { answerUnknown } from "./answer-unknown.ts";
 import { type WaitingCall, waitForTask } from "./wait-for-task.ts";
 
@@ -80,7 +80,7 @@ const result: Companion = async (call, { taskId, offset, length }) => {
   const { engine } = call.context;
   const access = toAccess(call.caller.owner);
   const view = await engine.readTask(taskId, access);
-  if (!hasEnded(view)) return toHandleResult(call, view);
+  if (!hasEnded(view)) return giveHandle(call, view);
   const { output } = view.record;
   if (output === undefined) return toEnded(call, view);
   // A part of JSON cannot be read as JSON, so what fits into one answer comes whole.
@@ -129,7 +129,7 @@ const answer: Companion = async (call, { taskId, key, action = "cancel", content
   const given: GivenAnswer = action === "accept" && content !== undefined ? { action, content } : { action };
   await engine.answerTask(taskId, access, { [question.key]: given });
   const after = await engine.readTask(taskId, access);
-  return hasEnded(after) ? toEnded(call, after) : toHandleResult(call, after);
+  return hasEnded(after) ? toEnded(call, after) : giveHandle(call, after);
 };
 
 const toEnded = ({ context }: WaitingCall, view: TaskView): Result => ({

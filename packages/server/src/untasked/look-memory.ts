@@ -6,8 +6,10 @@ import type { Owner } from "../caller.ts";
 export interface LookMemory {
   /** Keys of the questions that the caller knows of. */
   known(taskId: string, owner: Owner): ReadonlySet<string>;
-  /** The caller is being told how the task stands. How many times in a row it has looked too early, this one included. */
-  tell(view: TaskView, owner: Owner): number;
+  /** How many times in a row the caller has looked too early, up to its last look. */
+  early(taskId: string, owner: Owner): number;
+  /** The caller is being told how the task stands: it has looked. */
+  note(view: TaskView, owner: Owner): void;
 }
 
 interface Look {
@@ -16,7 +18,7 @@ interface Look {
   readonly questions: ReadonlySet<string>;
 }
 
-/** So many tasks are remembered; of the others it is as if nobody had looked. */
+/** The most tasks that are remembered; of the others it is as if nobody had looked. */
 const mostRemembered = 1_000;
 /** Who comes back sooner than this has not waited as advised (milliseconds). */
 const tooEarlyMs = 8_000;
@@ -26,7 +28,8 @@ export const createLookMemory = (clock: Clock): LookMemory => {
   const toKey = (taskId: string, owner: Owner): string => `${taskId} ${owner ?? ""}`;
   return {
     known: (taskId, owner) => looks.get(toKey(taskId, owner))?.questions ?? new Set(),
-    tell: (view, owner) => {
+    early: (taskId, owner) => looks.get(toKey(taskId, owner))?.early ?? 0,
+    note: (view, owner) => {
       const key = toKey(view.record.taskId, owner);
       const before = looks.get(key);
       const now = clock.now();
@@ -37,7 +40,6 @@ export const createLookMemory = (clock: Clock): LookMemory => {
       looks.set(key, { at: now, early, questions });
       const [oldest] = looks.keys();
       if (looks.size > mostRemembered && oldest !== undefined) looks.delete(oldest);
-      return early;
     },
   };
 };

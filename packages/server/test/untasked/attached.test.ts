@@ -86,7 +86,7 @@ describe("[D-4] companions in an SDK v1 server that somebody already has", () =>
     const { server } = await start(options);
     const host = new FirstServer({ name: "mine", version: "1" });
     host.registerTool("task_status", {}, () => ({ content: [] }));
-    expect(() => attachTasks(host, server)).toThrow(/"task_status".*companions: never/);
+    expect(() => attachTasks(host, server)).toThrow(/"task_status".*companions to never/);
     const { server: other } = await start({ ...options, companions: "never" });
     attachTasks(host, other);
   });
