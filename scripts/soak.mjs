@@ -30,6 +30,11 @@ const runs = [
     sizes: { TASKBRIDGE_PROPERTY_RUNS: "10000", TASKBRIDGE_PROPERTY_SEED: seed },
   },
   {
+    folder: "packages/testkit",
+    tests: "test/engine-duplicates",
+    sizes: { TASKBRIDGE_CLIENT_IDS: "1000" },
+  },
+  {
     folder: "adapters/bullmq",
     tests: "test/kill",
     sizes: { TASKBRIDGE_KILLS: "50", TASKBRIDGE_KILL_RECORDS: "500", TASKBRIDGE_KILL_REDIS: "3" },

@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcont
 import { InMemoryTransport as LegacyTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { InMemoryTransport, type Transport } from "@modelcontextprotocol/server";
 import type { ToolDefinition } from "@taskbridge/core";
+import { fetchHere } from "./fetch-here.ts";
 import { eventually, inTime, type Served, type ServeOptions, serve, start, stopAll } from "./serve.ts";
 import { transportDispatch } from "./transport-dispatch.ts";
 
@@ -35,14 +36,6 @@ const options: ServeOptions = {
     scripts: { ask: (run) => run.ask({ message: "Sure?", schema: yes }) },
     onAnswer: (run, { content }) => queueMicrotask(() => run.succeed({ answered: content ?? null })),
   },
-};
-
-/**
- * Under Jest `Response.json` makes objects of another realm, which the client's schemas take for no plain objects.
- */
-const fetchHere: typeof fetch = async (...request) => {
-  const response = await fetch(...request);
-  return Object.defineProperty(response, "json", { value: async () => JSON.parse(await response.text()) });
 };
 
 /** The extension's client on the SDK's own transport. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { TaskRecord, TaskStore } from "@taskbridge/core/store";
 import { sqliteStore } from "@taskbridge/store-sqlite";
+import { seeded } from "@taskbridge/testkit";
 import { rpcClient } from "../rpc-client.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
@@ -12,17 +13,6 @@ import { type ServerProcess, startServer } from "../server-process.ts";
 const kills = Number(process.env.TASKBRIDGE_KILLS ?? 6);
 const wanted = Number(process.env.TASKBRIDGE_KILL_RECORDS ?? 30);
 const seed = Number(process.env.TASKBRIDGE_KILL_SEED ?? 20261129);
-
-/** Mulberry32: a small seeded generator, so that a failing run can be repeated as far as the machine allows. */
-const seeded = (start: number): (() => number) => {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-};
 
 let folder: string;
 let live: ServerProcess | undefined;

@@ -48,7 +48,8 @@ const server = await createTaskServer({
   name: "under-test",
   store,
   adapters: { local: adapter },
-  limits: { maxConcurrentTasksPerOwner: 2000, maxWaitsPerOwner: 4000 },
+  // A start that a kill has interrupted is taken up by another server once the call could no longer be answered.
+  limits: { maxConcurrentTasksPerOwner: 2000, maxWaitsPerOwner: 4000, callTimeoutMs: 5000 },
   ...(WIRES === "" ? {} : { wires: WIRES.split(",") }),
   tools: [
     {

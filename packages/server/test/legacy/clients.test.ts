@@ -10,6 +10,7 @@ import { memoryStore } from "@taskbridge/core/memory";
 import { fakeClock } from "@taskbridge/testkit";
 import type { FakeBackend } from "@taskbridge/testkit/adapter";
 import * as z from "zod";
+import { fetchHere } from "../fetch-here.ts";
 import { legacyRpc } from "../legacy-rpc.ts";
 import { eventually, inTime, type ServeOptions, serve, start, stopAll } from "../serve.ts";
 import { callForTask, form, job, yes } from "./task-calls.ts";
@@ -29,12 +30,6 @@ const options: ServeOptions = {
     scripts: { ask: (run) => run.ask({ message: "Sure?", schema: yes }) },
     onAnswer: (run, { content }) => queueMicrotask(() => run.succeed({ answered: content ?? null })),
   },
-};
-
-/** Under Jest `Response.json` makes objects of another realm, which a client's schemas take for no plain objects. */
-const fetchHere: typeof fetch = async (...request) => {
-  const response = await fetch(...request);
-  return Object.defineProperty(response, "json", { value: async () => JSON.parse(await response.text()) });
 };
 
 /** How a task came out for its client. */

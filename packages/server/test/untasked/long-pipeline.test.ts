@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { Client as SecondClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { fetchHere } from "../fetch-here.ts";
 import { type Served, type ServeOptions, serve, stopAll } from "../serve.ts";
 import { endOf, onClock, textOf } from "./hosts.ts";
 
@@ -25,12 +26,6 @@ const pipelineMs = 180_000;
 /** As long as many hosts wait for any call. */
 const limitMs = 60_000;
 const clientInfo = { name: "host", version: "1" };
-
-/** Under Jest `Response.json` makes objects of another realm, which a client's schemas take for no plain objects. */
-const fetchHere: typeof fetch = async (...request) => {
-  const response = await fetch(...request);
-  return Object.defineProperty(response, "json", { value: async () => JSON.parse(await response.text()) });
-};
 
 type Call = (name: string, args: Record<string, unknown>) => Promise<{ result: Record<string, unknown> }>;
 

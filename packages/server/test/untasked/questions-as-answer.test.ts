@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { memoryStore } from "@taskbridge/core/memory";
+import { fetchHere } from "../fetch-here.ts";
 import { yes } from "../legacy/task-calls.ts";
 import { rpcClient } from "../rpc-client.ts";
 import { eventually, inTime, type ServeOptions, serve, stopAll } from "../serve.ts";
@@ -75,11 +76,6 @@ describe("[D-9] a question of a task, for a caller of 2026-07-28 without the ext
       asked++;
       return accepted as never;
     });
-    /** Under Jest `Response.json` makes objects of another realm, which a client's schemas take for no plain objects. */
-    const fetchHere: typeof fetch = async (...request) => {
-      const response = await fetch(...request);
-      return Object.defineProperty(response, "json", { value: async () => JSON.parse(await response.text()) });
-    };
     try {
       await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: fetchHere }));
       const result = await inTime(client.callTool({ name: "job", arguments: {} }));
