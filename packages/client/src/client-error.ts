@@ -41,7 +41,7 @@ export interface TaskClientErrorDetails {
   readonly rpc?: RpcFault | undefined;
   /** Milliseconds that the server asked to wait for. */
   readonly retryAfterMs?: number | undefined;
-  /** True when the request certainly never reached the server. */
+  /** True when the request certainly never reached the server, or was turned away. */
   readonly notSent?: boolean;
   /** The HTTP status, where one was the cause. */
   readonly httpStatus?: number | undefined;

@@ -2,6 +2,7 @@ import { isTaskClientError, TaskClientError } from "./client-error.ts";
 import type { Clock } from "./clock.ts";
 import { isObject, type Members, toMembers } from "./is-object.ts";
 import { withJitter } from "./jitter.ts";
+import { internalError } from "./rpc-codes.ts";
 import type { SdkClient, SdkTransport } from "./sdk-client.ts";
 import { type RequestOptions, type Tap, type TapListener, tapTransport } from "./tap-transport.ts";
 import { toClientError } from "./to-client-error.ts";
@@ -29,8 +30,11 @@ export interface Connection {
   session(): object;
   /** Sent once; again only where the first certainly did not reach the server. */
   request(method: string, params: Members, options?: RequestOptions): Promise<Members>;
+  /** For what must not be done twice: waited for without a limit, and sent again only where it was certainly not acted on. */
+  once(method: string, params: Members, options?: RequestOptions): Promise<Members>;
   /** For what may be done twice: again and again with growing pauses while the server cannot be reached. */
   patiently(method: string, params: Members, options?: RequestOptions): Promise<Members>;
+  /** Sent once. Rejects with a `TaskClientError`. */
   notify(method: string, params: Members): Promise<void>;
   /** Returns how to stop listening. */
   onNotification(listener: (method: string, params: Members) => void): () => void;
@@ -46,6 +50,16 @@ export interface Connection {
 export const answerTimeoutMs = 60_000;
 const shortestPauseMs = 250;
 const longestPauseMs = 5_000;
+/** SDK clients do not hand on how long a server that has too much to do wants to be left alone. */
+const busyPauseMs = 2_000;
+/** So often a look that the server cannot answer for reasons of its own is tried. */
+const mostFaults = 6;
+/** Looks, for which an internal error of the server says nothing of the task. In the result of a task it does. */
+const looks: ReadonlySet<string> = new Set(["tasks/get", "tasks/list", "tools/list", "resources/read"]);
+
+const isPassingFault = (error: unknown, method: string): boolean =>
+  isTaskClientError(error, "refused") &&
+  (error.retryAfterMs !== undefined || (error.rpc?.code === internalError && looks.has(method)));
 
 /** Throws `invalid_input` for a client that is not connected. */
 export const openConnection = (first: SdkClient, options: ConnectionOptions): Connection => {
@@ -115,32 +129,58 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
     }
   };
 
+  const again = async (
+    method: string,
+    params: Members,
+    requestOptions: RequestOptions,
+    mayRepeat: (error: unknown, tries: number) => boolean,
+  ): Promise<Members> => {
+    const startedAt = clock.now();
+    const { signal } = requestOptions;
+    let pauseMs = shortestPauseMs;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await request(method, params, requestOptions);
+      } catch (error) {
+        signal?.throwIfAborted();
+        closing.signal.throwIfAborted();
+        const isGone = !current.tap.isOpen() && reconnect === undefined;
+        if (!mayRepeat(error, tries) || !isTaskClientError(error) || isGone) throw error;
+        if (tries === 1 && error.code === "unreachable") options.onUnreachable?.(error);
+        const nextMs = Math.max(
+          withJitter(pauseMs),
+          error.retryAfterMs ?? (error.httpStatus === 429 ? busyPauseMs : 0),
+        );
+        if (clock.now() + nextMs - startedAt > retryForMs) throw error;
+        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        await clock.sleep(nextMs, signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]));
+      }
+    }
+  };
+
   return {
     modern,
     hasStreams: "terminateSession" in transportOf(first),
     session: () => current,
     capabilities: () => toMembers(current.client.getServerCapabilities()),
     request,
-    patiently: async (method, params, requestOptions = {}) => {
-      const startedAt = clock.now();
-      const { signal } = requestOptions;
-      for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-        try {
-          return await request(method, params, { timeoutMs: answerTimeoutMs, ...requestOptions });
-        } catch (error) {
-          signal?.throwIfAborted();
-          if (!isTaskClientError(error, "unreachable")) throw error;
-          const isOver = !current.tap.isOpen() && reconnect === undefined;
-          const nextMs = Math.max(withJitter(pauseMs), error.retryAfterMs ?? 0);
-          closing.signal.throwIfAborted();
-          if (isOver) throw error;
-          if (pauseMs === shortestPauseMs) options.onUnreachable?.(error);
-          if (clock.now() + nextMs - startedAt > retryForMs) throw error;
-          await clock.sleep(nextMs, signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]));
-        }
+    patiently: (method, params, requestOptions) =>
+      again(
+        method,
+        params,
+        { timeoutMs: answerTimeoutMs, ...requestOptions },
+        (error, tries) =>
+          isTaskClientError(error, "unreachable") || (tries < mostFaults && isPassingFault(error, method)),
+      ),
+    once: (method, params, requestOptions = {}) =>
+      again(method, params, requestOptions, (error) => isTaskClientError(error, "unreachable") && error.notSent),
+    notify: async (method, params) => {
+      try {
+        await current.tap.notify(method, params);
+      } catch (error) {
+        throw toClientError(error, !modern);
       }
     },
-    notify: (method, params) => current.tap.notify(method, params),
     onNotification: (listener) => {
       notified.add(listener);
       return () => void notified.delete(listener);

@@ -7,7 +7,7 @@ import { orAborted } from "./or-aborted.ts";
 import { type Opening, type PendingCall, type PendingParts, pendingCall } from "./pending-call.ts";
 import { type QuestionInbox, questionInbox } from "./question-inbox.ts";
 import { readWhole } from "./read-whole.ts";
-import { requireCall, requireDuration, requireFollowing, requireTaskId } from "./require-call.ts";
+import { requireAnswer, requireCall, requireDuration, requireFollowing, requireTaskId } from "./require-call.ts";
 import type { SdkClient } from "./sdk-client.ts";
 import type { GivenAnswer, Question } from "./task.ts";
 import type { CallOptions, TaskClient, TaskClientOptions, ToolProgress } from "./task-client.ts";
@@ -141,7 +141,7 @@ const askBefore =
       throw new TaskClientError("unsupported", `the tool asks, and the call has no onQuestion: ${question.message}`);
     }
     const signal = AbortSignal.any([ended, cancelled, ...(takenBack === undefined ? [] : [takenBack])]);
-    const answer = async (): Promise<GivenAnswer> => onQuestion(question, { signal, taskId });
+    const answer = async (): Promise<GivenAnswer> => requireAnswer(await onQuestion(question, { signal, taskId }));
     try {
       return await orAborted(answer(), cancelled);
     } catch (error) {

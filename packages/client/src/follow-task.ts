@@ -39,8 +39,11 @@ export const followTask = async (parts: FollowParts): Promise<ToolResult> => {
       ? undefined
       : questionDesk(onQuestion, (id, answers) => wire.answer(id, answers), watch.wake);
   let latest = first;
+  let isAnswered = false;
   const poll = async (): Promise<ToolResult> => {
     for (let task = first; ; task = await watch.next(signal)) {
+      // What was seen before the answer came is older than it.
+      if (isAnswered) return never;
       latest = task;
       await see(task);
       desk?.see(task);
@@ -50,10 +53,11 @@ export const followTask = async (parts: FollowParts): Promise<ToolResult> => {
   // Where the answer of the call does not come, the task tells.
   const direct = answer?.then(
     async (result) => {
+      isAnswered = true;
       await see({ ...latest, status: "completed", questions: [] });
       return result;
     },
-    () => new Promise<never>(() => {}),
+    () => never,
   );
   try {
     return await Promise.race([
@@ -67,3 +71,5 @@ export const followTask = async (parts: FollowParts): Promise<ToolResult> => {
     desk?.close();
   }
 };
+
+const never = new Promise<never>(() => {});

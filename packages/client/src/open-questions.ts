@@ -16,54 +16,46 @@ export interface OpenQuestions {
 
 interface Open {
   readonly taskId: string;
-  readonly fingerprint: string;
+  /** Task and wording. Two questions may well have the same. */
+  readonly wording: string;
   readonly question: Question;
-  /** Those who wait: a server that lost its connection asks again. */
-  readonly waiting: Set<(answer: GivenAnswer | undefined) => void>;
+  /** Answers the server; undefined where its connection is lost, over which it asked: it will ask again. */
+  settle: ((answer: GivenAnswer | undefined) => void) | undefined;
 }
 
+/**
+ * Nothing in a request says that it is one which was sent before. So an answer is given to the one request for which a
+ * person gave it, and never again: only a question that is still to be answered, and whose connection is lost, is taken for
+ * the same as one that comes with its wording.
+ */
 export const openQuestions = (): OpenQuestions => {
   const open = new Map<string, Open>();
-  /** Answers whose way back broke, by fingerprint: the same question that comes again is answered with them. */
-  const undelivered = new Map<string, { readonly taskId: string; readonly answer: GivenAnswer }>();
   let count = 0;
 
-  const ask = (taskId: string, fingerprint: string, params: Members): Open => {
-    const known = [...open.values()].find((asked) => asked.fingerprint === fingerprint);
+  const ask = (taskId: string, params: Members): Open => {
+    const wording = JSON.stringify([taskId, params["message"], params["requestedSchema"], params["url"]]);
+    const known = [...open.values()].find((asked) => asked.wording === wording && asked.settle === undefined);
     const question = known?.question ?? toQuestion(`question-${++count}`, params);
-    const asked = known ?? { taskId, fingerprint, question, waiting: new Set() };
+    const asked: Open = known ?? { taskId, wording, question, settle: undefined };
     open.set(question.key, asked);
     return asked;
   };
-  const settleAll = ({ question, waiting }: Open, answer: GivenAnswer | undefined): void => {
-    for (const settle of [...waiting]) settle(answer);
-    open.delete(question.key);
+  const close = (asked: Open, answer: GivenAnswer | undefined): void => {
+    open.delete(asked.question.key);
+    asked.settle?.(answer);
   };
 
   return {
     put: (taskId, params, signal) =>
       new Promise((resolve) => {
-        const fingerprint = JSON.stringify([taskId, params["message"], params["requestedSchema"], params["url"]]);
-        const kept = undelivered.get(fingerprint);
-        undelivered.delete(fingerprint);
-        if (kept !== undefined) return resolve(toElicitResult(kept.answer));
-        const asked = ask(taskId, fingerprint, params);
-        let given: GivenAnswer | undefined;
-        const keep = (): void => {
-          if (given !== undefined) undelivered.set(fingerprint, { taskId, answer: given });
-        };
-        const settle = (answer: GivenAnswer | undefined): void => {
-          given = answer;
-          asked.waiting.delete(settle);
-          if (asked.waiting.size === 0) open.delete(asked.question.key);
-          if (signal.aborted) keep();
+        const asked = ask(taskId, params);
+        const settle = (answer: GivenAnswer | undefined): void =>
           resolve(toElicitResult(answer ?? { action: "cancel" }));
-        };
-        asked.waiting.add(settle);
+        asked.settle = settle;
         const onEnd = (): void => {
-          // Taken back by the server; where the connection broke instead, the server asks again over the next.
-          if (signal.reason === takenBack) settle(undefined);
-          else keep();
+          if (asked.settle !== settle) return;
+          if (signal.reason === takenBack) close(asked, undefined);
+          else asked.settle = undefined;
         };
         signal.addEventListener("abort", onEnd, { once: true });
       }),
@@ -72,12 +64,12 @@ export const openQuestions = (): OpenQuestions => {
       Object.entries(answers).flatMap(([key, answer]) => {
         const asked = open.get(key);
         if (asked?.taskId !== taskId) return [key];
-        settleAll(asked, answer);
-        return [];
+        const isHeard = asked.settle !== undefined;
+        close(asked, answer);
+        return isHeard ? [] : [key];
       }),
     drop: (taskId) => {
-      for (const asked of open.values()) if (asked.taskId === taskId) settleAll(asked, undefined);
-      for (const [fingerprint, kept] of undelivered) if (kept.taskId === taskId) undelivered.delete(fingerprint);
+      for (const asked of open.values()) if (asked.taskId === taskId) close(asked, undefined);
     },
   };
 };

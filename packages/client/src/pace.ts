@@ -11,6 +11,8 @@ const usualPollMs = 1_000;
 /** Less is not waiting. */
 const shortestPollMs = 100;
 const longestPollMs = 10_000;
+/** Whatever a server asks for, a task is looked at this often. */
+const longestServerPollMs = 600_000;
 
 /** Never more often than the server asks for, and less often the longer nothing happens. */
 export const createPace = (): Pace => {
@@ -18,7 +20,7 @@ export const createPace = (): Pace => {
   return {
     next: (pollIntervalMs = usualPollMs, changed) => {
       backoffMs = changed ? shortestPollMs : Math.min(backoffMs * 1.5, longestPollMs);
-      return withJitter(Math.max(pollIntervalMs, backoffMs));
+      return withJitter(Math.max(Math.min(pollIntervalMs, longestServerPollMs), backoffMs));
     },
   };
 };

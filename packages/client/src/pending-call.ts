@@ -171,8 +171,10 @@ const endWith = (result: Promise<unknown>, { options, clock, end, cancel }: Endi
     // Where the server cannot be told, the wait is over all the same.
     else cancel().catch((error: unknown) => end("detached", `the task could not be cancelled: ${String(error)}`));
   };
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener("abort", onAbort, { once: true });
+  // Of its own, because many calls may share the signal, and Node warns of more than ten listeners on one.
+  const aborting = signal === undefined ? undefined : AbortSignal.any([signal]);
+  if (aborting?.aborted) onAbort();
+  aborting?.addEventListener("abort", onAbort, { once: true });
   if (timeoutMs !== undefined) {
     clock.sleep(timeoutMs, over.signal).then(
       () => end("timeout", `no result within ${timeoutMs} ms; the task goes on`),
@@ -180,7 +182,7 @@ const endWith = (result: Promise<unknown>, { options, clock, end, cancel }: Endi
     );
   }
   const done = (): void => {
-    signal?.removeEventListener("abort", onAbort);
+    aborting?.removeEventListener("abort", onAbort);
     over.abort();
   };
   result.then(done, done);

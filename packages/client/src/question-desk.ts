@@ -1,4 +1,6 @@
 import { isTaskClientError } from "./client-error.ts";
+import { deferred } from "./deferred.ts";
+import { requireAnswer } from "./require-call.ts";
 import type { Answers, GivenAnswer, Question, Task } from "./task.ts";
 
 export interface AskContext {
@@ -29,16 +31,13 @@ export const questionDesk = (
   onAnswered: () => void,
 ): QuestionDesk => {
   const asked = new Map<string, AbortController>();
-  let fail = (_error: unknown): void => {};
-  const failed = new Promise<never>((_resolve, reject) => {
-    fail = reject;
-  });
-  failed.catch(() => {});
+  const failure = deferred<never>();
 
   const ask = async (taskId: string, question: Question, signal: AbortSignal): Promise<void> => {
     let refusal: string | undefined;
     for (let refusals = 0; !signal.aborted; refusals++) {
-      const given = await onQuestion(question, { signal, taskId, ...(refusal === undefined ? {} : { refusal }) });
+      const context = { signal, taskId, ...(refusal === undefined ? {} : { refusal }) };
+      const given = requireAnswer(await onQuestion(question, context));
       if (signal.aborted) return;
       try {
         await answer(taskId, { [question.key]: given });
@@ -53,7 +52,7 @@ export const questionDesk = (
   };
 
   return {
-    failed,
+    failed: failure.promise,
     see: ({ taskId, questions }) => {
       for (const [key, controller] of asked) {
         if (!questions.some((question) => question.key === key)) controller.abort();
@@ -63,7 +62,7 @@ export const questionDesk = (
         const controller = new AbortController();
         asked.set(question.key, controller);
         ask(taskId, question, controller.signal).catch((error: unknown) => {
-          if (!controller.signal.aborted) fail(error);
+          if (!controller.signal.aborted) failure.reject(error);
         });
       }
     },

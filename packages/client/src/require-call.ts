@@ -1,6 +1,7 @@
 import { TaskClientError } from "./client-error.ts";
 import { isObject } from "./is-object.ts";
 import type { ResumeOptions } from "./pending-call.ts";
+import type { GivenAnswer } from "./task.ts";
 import type { CallOptions } from "./task-client.ts";
 
 /** Throws `invalid_input` for what can be no call, `detached` for one whose signal has fired. */
@@ -30,6 +31,13 @@ export const requireTaskId = (taskId: unknown): void => {
 const requireOwnId = (taskId: unknown): void => {
   if (typeof taskId === "string" && /^[A-Za-z0-9_.:-]{1,128}$/.test(taskId) && !/^\.+$/.test(taskId)) return;
   throw invalid("taskId", "1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone", taskId);
+};
+
+/** What a host's own code answers a question with. */
+export const requireAnswer = (answer: unknown): GivenAnswer => {
+  const action = isObject(answer) ? answer["action"] : undefined;
+  if (action === "accept" || action === "decline" || action === "cancel") return answer as GivenAnswer;
+  throw invalid("onQuestion", "an answer { action: accept, decline or cancel, content? } is needed", answer);
 };
 
 export const requireDuration = (name: string, ms: unknown): void => {

@@ -28,8 +28,15 @@ export const toClientError = (error: unknown, legacy: boolean): TaskClientError 
   const text = String(toMembers(members["data"])["text"] ?? message);
   const fault = readFault(text);
   const retryAfterMs = readRetryAfter(toMembers(members["data"]), fault);
-  if (status === 429 || status >= 500) {
-    return new TaskClientError("unreachable", `HTTP ${status}`, { httpStatus: status, retryAfterMs, cause: error });
+  if (status === 408 || status === 429 || status >= 500) {
+    // Too many requests: this one was turned away.
+    const notSent = status === 429;
+    return new TaskClientError("unreachable", `HTTP ${status}`, {
+      httpStatus: status,
+      retryAfterMs,
+      notSent,
+      cause: error,
+    });
   }
   if (status === 404 && legacy && fault?.["code"] !== methodNotFound) {
     return new TaskClientError("session_lost", "the server does not know the session any more", {

@@ -10,17 +10,23 @@ export const toEndError = ({ taskId, status, message }: Task): TaskClientError =
 };
 
 /**
- * A refusal of a request about a task, by what it says of the task. A refused look can only mean that the task is not
- * there; other requests are refused for other reasons as well, and such errors are given back.
+ * A refusal of a request about a task, by what it says of the task; other errors are given back. Of a server that is known
+ * to have tasks, a refused look can only mean that the task is not there. `mayHaveNone`: servers without tasks are asked
+ * as well, and some (those of the Python SDK) refuse a method that they do not know with the same code.
  */
-export const toTaskError = (error: unknown, taskId: string, method: string): unknown => {
+export const toTaskError = (error: unknown, taskId: string, method: string, mayHaveNone = false): unknown => {
   if (!isTaskClientError(error, "refused") || error.rpc?.code !== invalidParams) return error;
   // SEP-1686, "Error Handling": -32602 in both cases, told apart by their texts alone.
-  const isExpired = /expired/i.test(error.message);
-  if (!isExpired && method !== "tasks/get" && !/not found|unknown|no such/i.test(error.message)) return error;
+  const isExpired = /\btask\b.*expired/i.test(error.message);
+  const isMeant = method === "tasks/get" && !mayHaveNone;
+  if (!isExpired && !isMeant && !saysMissing(error.message)) return error;
   return new TaskClientError(isExpired ? "expired" : "not_found", error.message, {
     taskId,
     rpc: error.rpc,
     cause: error,
   });
 };
+
+/** Of a task, and not of a method whose name has the word in it. */
+const saysMissing = (text: string): boolean =>
+  /\btask\b(?!\/)/i.test(text) && /not found|unknown|no such|does not exist/i.test(text) && !/method/i.test(text);

@@ -23,14 +23,15 @@ export const scriptedClient = ({ version, capabilities = {}, answer }: Script): 
   const transport: { onmessage?: (message: Members) => void; send(message: Members): Promise<void> } = {
     send: async (message) => {
       sent.push(message);
-      if (message["method"] === undefined || message["id"] === undefined) return;
+      if (message["method"] === undefined) return;
       const outcome = (await answer(String(message["method"]), (message["params"] ?? {}) as Members)) as
         | object
         | null
         | undefined;
       const isError = Object.keys(outcome ?? {}).join() === "error";
       const body = isError ? (outcome as Members) : { result: outcome };
-      if (outcome !== undefined) transport.onmessage?.({ jsonrpc: "2.0", id: message["id"], ...body });
+      if (outcome !== undefined && message["id"] !== undefined)
+        transport.onmessage?.({ jsonrpc: "2.0", id: message["id"], ...body });
     },
   };
   return {

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { isTaskClientError } from "../client-error.ts";
 import type { Connection } from "../connection.ts";
 import type { Members } from "../is-object.ts";
-import { invalidParams, methodNotFound } from "../rpc-codes.ts";
 import { toTaskError } from "../to-outcome.ts";
 import { relatedMeta } from "./related-task.ts";
 
@@ -22,17 +21,18 @@ export const draftRequests = (connection: Connection): DraftRequests => {
     try {
       return await connection.patiently(method, params, signal === undefined ? {} : { signal });
     } catch (error) {
-      throw toTaskError(error, taskId, method);
+      throw toTaskError(error, taskId, method, true);
     }
   };
-  /** Only the draft deletes, so a server that misses an ID that nobody has knows the draft. */
+  /** Only the draft deletes, so a server that says of an ID that nobody has that there is no such task knows the draft. */
   const probe = async (): Promise<boolean> => {
     try {
       await about("tasks/delete", `probe-${randomUUID()}`);
-      return true;
+      // Whoever deletes what is not there may answer anything with a result.
+      return false;
     } catch (error) {
-      if (isTaskClientError(error) && error.rpc?.code === invalidParams) return true;
-      if (isTaskClientError(error) && error.rpc?.code === methodNotFound) return false;
+      if (isTaskClientError(error, "not_found") || isTaskClientError(error, "expired")) return true;
+      if (isTaskClientError(error, "refused")) return false;
       throw error;
     }
   };

@@ -1,6 +1,9 @@
 import { TaskClientError } from "../client-error.ts";
 import { type Members, toMembers } from "../is-object.ts";
 
+/** A server that always has another page never ends. */
+const mostPages = 1_000;
+
 /** Everything that a method lists under a name, page by page. Rejects with `bad_response` for pages that go in circles. */
 export const listed = async function* (
   request: (method: string, params: Members) => Promise<Members>,
@@ -8,7 +11,7 @@ export const listed = async function* (
   name: string,
 ): AsyncGenerator<Members, void> {
   const seen = new Set<unknown>();
-  for (let cursor: unknown; ; ) {
+  for (let cursor: unknown; seen.size < mostPages; ) {
     const page = await request(method, cursor === undefined ? {} : { cursor });
     const items = page[name];
     if (!Array.isArray(items))
@@ -19,4 +22,5 @@ export const listed = async function* (
     if (seen.has(cursor)) throw new TaskClientError("bad_response", `${method}: the same cursor came twice`);
     seen.add(cursor);
   }
+  throw new TaskClientError("bad_response", `${method}: more than ${mostPages} pages`);
 };

@@ -4,7 +4,7 @@ import type { Connection } from "../connection.ts";
 import { deferred } from "../deferred.ts";
 import type { Members } from "../is-object.ts";
 import { invalidParams, methodNotFound } from "../rpc-codes.ts";
-import type { Task } from "../task.ts";
+import { isOver, type Task } from "../task.ts";
 import { toToolResult } from "../to-tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { Begun, CallRequest, OpenCall, Wire } from "../wire.ts";
@@ -46,21 +46,26 @@ const mostMisses = 3;
  * the task is looked for, and the call sent again with the same ID, which starts nothing twice.
  */
 export const openDraftCall = (parts: DraftParts, call: DraftCall): OpenCall => {
-  const { connection, wire, clock } = parts;
+  const { connection, clock } = parts;
   const { taskId } = call;
   const over = new AbortController();
   const notice = noticeOf(connection, taskId);
   const sending = callSender(connection, call);
   const cancelled = deferred<void>();
-  const settle = settler(parts, taskId, sending.anyAnswer);
+  const settle = settler(parts, taskId, sending);
   const begin = async (): Promise<Begun> => {
     for (let sends = 1; ; sends++) {
       const answer = sending.send();
       const round = new AbortController();
       const probing = AbortSignal.any([round.signal, over.signal]);
       const news = await Promise.race<News>([
-        answer.then(
+        // One that was taken for lost may still be answered.
+        sending.anyAnswer().then(
           (result): News => ({ kind: "answer", result }),
+          () => never,
+        ),
+        answer.then(
+          () => never,
           (error: unknown): News => ({ kind: "fault", error }),
         ),
         notice.seen.then((): News => ({ kind: "noticed" })),
@@ -83,14 +88,24 @@ export const openDraftCall = (parts: DraftParts, call: DraftCall): OpenCall => {
     cancel: async () => {
       // A cancellation that overtakes its call is ignored, so the call is given the time to arrive.
       await Promise.race([begun.catch(() => {}), pause(clock, graceMs, over.signal)]);
-      const { session, requestId } = sending.last();
-      // The ID of a request means something in its session only; elsewhere, and later, the task can be deleted.
-      if (session !== connection.session() || requestId === "") return wire.cancel(taskId);
-      const params = { requestId, reason: "cancelled by the caller", _meta: relatedMeta(taskId) };
-      await connection.notify("notifications/cancelled", params);
-      cancelled.resolve();
+      const isOpen = !over.signal.aborted;
+      await tellCancelled(parts, taskId, sending);
+      if (isOpen) cancelled.resolve();
     },
   };
+};
+
+/** The ID of a request means something in its session only; elsewhere, and where that is lost, the task can be deleted. */
+const tellCancelled = async ({ connection, wire }: DraftParts, taskId: string, sending: CallSender): Promise<void> => {
+  const { session, requestId } = sending.last();
+  if (session !== connection.session() || requestId === "") return wire.cancel(taskId);
+  const params = { requestId, reason: "cancelled by the caller", _meta: relatedMeta(taskId) };
+  try {
+    await connection.notify("notifications/cancelled", params);
+  } catch {
+    // Whatever the reason is, it is told if this fails as well.
+    await wire.cancel(taskId);
+  }
 };
 
 /** Resolves after a while, or when the signal fires. */
@@ -100,12 +115,15 @@ interface CallSender {
   send(): Promise<ToolResult>;
   /** The first answer of however many sends. */
   anyAnswer(): Promise<ToolResult>;
+  /** Gives up what may not have reached the server yet. */
+  giveUp(): void;
   /** What the last send can be cancelled by. */
   last(): { readonly session: object; readonly requestId: string };
 }
 
 const callSender = (connection: Connection, call: DraftCall): CallSender => {
   const answers: Promise<ToolResult>[] = [];
+  const over = new AbortController();
   let last = { session: connection.session(), requestId: "" };
   return {
     send: () => {
@@ -113,7 +131,7 @@ const callSender = (connection: Connection, call: DraftCall): CallSender => {
         // Read here, because a lost session may just have been replaced.
         last = { session: connection.session(), requestId };
       };
-      const answer = connection.request("tools/call", toParams(call), { onSend }).then(toToolResult);
+      const answer = connection.once("tools/call", toParams(call), { onSend, signal: over.signal }).then(toToolResult);
       answers.push(answer);
       return answer;
     },
@@ -123,6 +141,7 @@ const callSender = (connection: Connection, call: DraftCall): CallSender => {
       answer.catch(() => {});
       return answer;
     },
+    giveUp: () => over.abort(new TaskClientError("cancelled", "the call was cancelled")),
     last: () => last,
   };
 };
@@ -131,12 +150,12 @@ const callSender = (connection: Connection, call: DraftCall): CallSender => {
 const settler = (
   parts: DraftParts,
   taskId: string,
-  anyAnswer: () => Promise<ToolResult>,
+  sending: CallSender,
 ): ((news: News) => Promise<Begun | "again">) => {
   const { requests, wire } = parts;
   const followed = (task: Task): Begun => {
     requests.learn();
-    return { kind: "task", task, answer: anyAnswer() };
+    return { kind: "task", task, answer: sending.anyAnswer() };
   };
   const afterNotice = async (): Promise<Begun> => {
     requests.learn();
@@ -145,7 +164,7 @@ const settler = (
     } catch (error) {
       // It was over and gone at once: what is left is the answer of the call.
       if (!isTaskClientError(error, "not_found")) throw error;
-      return { kind: "result", result: await anyAnswer() };
+      return { kind: "result", result: await sending.anyAnswer() };
     }
   };
   const afterFault = async (error: unknown): Promise<Begun | "again"> => {
@@ -163,7 +182,7 @@ const settler = (
       case "noticed":
         return afterNotice();
       case "cancelled":
-        return followed(await afterCancel(wire, taskId));
+        return followed(await afterCancel(parts, taskId, sending));
       case "missing":
         return "again";
       case "fault":
@@ -205,7 +224,7 @@ const afterLoss = async (
   } catch (error) {
     const isMissing = isTaskClientError(error, "not_found");
     if (isMissing && (await requests.knowsDraft())) return "again";
-    if (!isMissing && !isMethodUnknown(error)) throw error;
+    if (!isMissing && !isTaskUnknown(error)) throw error;
   }
   if (lost.notSent) throw lost;
   throw new TaskClientError(
@@ -215,18 +234,37 @@ const afterLoss = async (
   );
 };
 
-/** Nobody answers a request that was cancelled, so the task tells, where there is one. */
-const afterCancel = async (wire: DraftParts["wire"], taskId: string): Promise<Task> => {
-  try {
-    return await wire.read(taskId);
-  } catch (error) {
-    if (!isTaskClientError(error, "not_found") && !isMethodUnknown(error)) throw error;
-    throw new TaskClientError("cancelled", "the call was cancelled", { taskId });
+/** Between two looks whether a cancellation was heard (milliseconds). */
+const checkPausesMs = [0, 100, 200, 400, 800, 1_600];
+
+/**
+ * Nobody answers a request that was cancelled, so the task tells, where there is one. A cancellation that came before its
+ * call was ignored: so it is told again when the task turns up, and at last the task is deleted.
+ */
+const afterCancel = async (parts: DraftParts, taskId: string, sending: CallSender): Promise<Task> => {
+  const { wire, clock, connection } = parts;
+  let isRunning = false;
+  for (const pauseMs of checkPausesMs) {
+    if (pauseMs > 0) await clock.sleep(pauseMs, connection.closing);
+    const task = await wire.read(taskId).catch((error: unknown) => {
+      if (isTaskClientError(error, "not_found")) return "missing" as const;
+      if (isTaskUnknown(error)) return "unknown" as const;
+      throw error;
+    });
+    if (typeof task === "object" && isOver(task)) return task;
+    const isGone = isRunning && task === "missing";
+    isRunning = typeof task === "object";
+    if (isGone || task === "unknown") break;
+    if (isRunning) await tellCancelled(parts, taskId, sending);
   }
+  sending.giveUp();
+  if (isRunning) await wire.cancel(taskId);
+  throw new TaskClientError("cancelled", "the call was cancelled", { taskId });
 };
 
-const isMethodUnknown = (error: unknown): boolean =>
-  isTaskClientError(error, "refused") && error.rpc?.code === methodNotFound;
+/** The server knows no tasks. One without them may refuse their methods as it does wrong parameters. */
+const isTaskUnknown = (error: unknown): boolean =>
+  isTaskClientError(error, "refused") && (error.rpc?.code === methodNotFound || error.rpc?.code === invalidParams);
 
 /**
  * Looks for the task where no notice comes: after a while, and when the connection has trouble. Resolves with what it
@@ -254,7 +292,7 @@ const search = async (parts: DraftParts, taskId: string, signal: AbortSignal): P
     } catch (error) {
       if (signal.aborted) return never;
       // A server without tasks: its answer is all there will be.
-      if (isMethodUnknown(error)) return never;
+      if (isTaskUnknown(error)) return never;
       if (!isTaskClientError(error, "not_found")) throw error;
       misses++;
     }

@@ -16,12 +16,12 @@ export const sendCall = async (
   options: RequestOptions = {},
 ): Promise<Members> => {
   try {
-    return await connection.request("tools/call", params, options);
+    return await connection.once("tools/call", params, options);
   } catch (error) {
     if (!isTaskClientError(error, "unreachable") || error.notSent) throw error;
     throw new TaskClientError(
       "outcome_unknown",
-      `the connection broke before the call was answered, so the tool may have run: ${error.message}`,
+      `the call was sent and not answered, so the tool may have run: ${error.message}`,
       { ...error, cause: error },
     );
   }
