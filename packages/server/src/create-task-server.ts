@@ -7,21 +7,21 @@ import { requireOwners } from "./draft/require-owners.ts";
 import { createHttpFace, type HttpFace } from "./http/http-face.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
-import { refuse } from "./http/refuse.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
+import { chooseCompanions, narrowCompanions, parseCompanions } from "./mcp/companions-policy.ts";
+import { createLookMemory } from "./mcp/look-memory.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
 import { createToolCatalog } from "./mcp/tool-catalog.ts";
 import { openStdio, type StdioConnection } from "./open-stdio.ts";
 import { createOwnerSlots } from "./owner-slots.ts";
 import { parseWires } from "./parse-wires.ts";
+import { refuse } from "./refuse.ts";
 import { misconfigured, requireOption } from "./require-option.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
 import { stopListener, stopServer } from "./stop-server.ts";
 import { rememberInternals } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
-import { chooseCompanions, narrowCompanions, parseCompanions } from "./untasked/companions-policy.ts";
-import { createLookMemory } from "./untasked/look-memory.ts";
 
 const defaultWaitMs = 30_000;
 /** Hosts give a call up after 60 s, and the answer still has to travel. */

@@ -5,6 +5,7 @@ export type { Authenticator, AuthOutcome, Identity } from "./auth/authenticator.
 export { tokenFile } from "./auth/token-file.ts";
 export type { OwnerPolicy } from "./caller.ts";
 export { createTaskServer } from "./create-task-server.ts";
+export type { CompanionsPolicy } from "./mcp/companions-policy.ts";
 export type { PlainTool, PlainToolContext, PlainToolResult } from "./mcp/plain-tool.ts";
 export { defaultWires, type WireName } from "./parse-wires.ts";
 export { defaultWireLimits, type WireLimits } from "./server-limits.ts";
@@ -15,4 +16,3 @@ export type {
   TaskServer,
   TaskServerOptions,
 } from "./task-server-options.ts";
-export type { CompanionsPolicy } from "./untasked/companions-policy.ts";

@@ -5,7 +5,7 @@ import { createLegacyServer } from "./legacy/legacy-server.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import { withTaskListen } from "./listen/stdio-listen.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
-import { createServerFactory } from "./mcp/server-factory.ts";
+import { createServerFactory } from "./modern/server-factory.ts";
 
 export interface StdioConnection {
   /** Resolves when the connection has ended, whoever ended it. */

@@ -4,11 +4,11 @@ import type { WorkflowAdapter } from "@taskbridge/core/adapter";
 import type { TaskStore } from "@taskbridge/core/store";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { OwnerPolicy } from "./caller.ts";
+import type { CompanionsPolicy } from "./mcp/companions-policy.ts";
 import type { PlainTool } from "./mcp/plain-tool.ts";
 import type { WireName } from "./parse-wires.ts";
 import type { WireLimits } from "./server-limits.ts";
 import type { ServerLog } from "./server-log.ts";
-import type { CompanionsPolicy } from "./untasked/companions-policy.ts";
 
 export interface TaskServerOptions {
   /** What clients see as the server's name. */

@@ -1,8 +1,8 @@
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
 import { protocolVersion as modernVersion } from "@taskbridge/protocol/ext-2026-07-28";
 import { type Owner, type OwnerPolicy, readOwner } from "../caller.ts";
-import type { RequestId } from "../legacy/client-link.ts";
 import type { Connection } from "../mcp/serve-context.ts";
+import type { RequestId } from "../session/client-link.ts";
 import type { SdkParts } from "./sdk-server.ts";
 
 /** What is known of one request in somebody else's server. */

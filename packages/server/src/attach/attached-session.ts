@@ -1,8 +1,8 @@
-import type { Channel } from "../legacy/channel.ts";
-import type { RequestId } from "../legacy/client-link.ts";
-import { type OpenedSession, openSession } from "../legacy/open-session.ts";
-import { toClientLink } from "../legacy/sdk-link.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import type { Channel } from "../session/channel.ts";
+import type { RequestId } from "../session/client-link.ts";
+import { type OpenedSession, openSession } from "../session/open-session.ts";
+import { toClientLink } from "../session/sdk-link.ts";
 import type { SdkServer, SdkTransport } from "./sdk-server.ts";
 import { type TransportStreams, watchStreams } from "./transport-streams.ts";
 

@@ -1,8 +1,8 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { methodNotFoundCode } from "@taskbridge/protocol";
-import { servesDraft, servesTasks } from "../legacy/choose-generation.ts";
 import { serveLegacy, waitsForNews } from "../legacy/serve-legacy.ts";
-import { modernTaskMethods, serveModernTask } from "../mcp/serve-modern.ts";
+import { modernTaskMethods, serveModernTask } from "../modern/serve-modern.ts";
+import { servesDraft, servesTasks } from "../session/choose-generation.ts";
 import { type Attachment, readAttached, requireRunning, stoppedError, toLegacyRequest } from "./attachment.ts";
 import { orStopped } from "./or-stopped.ts";
 import type { SdkHandler, SdkRequest } from "./sdk-server.ts";

@@ -1,12 +1,12 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import { methodNotFoundCode } from "@taskbridge/protocol";
-import { servesTasks } from "../legacy/choose-generation.ts";
 import { serveLegacy, waitsForNews } from "../legacy/serve-legacy.ts";
-import { toCaller } from "../mcp/modern-request.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
-import { callModernTool } from "../mcp/serve-modern.ts";
 import { unknownTool } from "../mcp/unknown-tool.ts";
 import { findTool, listTools } from "../mcp/visible-tools.ts";
+import { toCaller } from "../modern/modern-request.ts";
+import { callModernTool } from "../modern/serve-modern.ts";
+import { servesTasks } from "../session/choose-generation.ts";
 import type { AttachedRequest } from "./attached-request.ts";
 import { type Attachment, readAttached, requireRunning, toLegacyRequest } from "./attachment.ts";
 import { orStopped } from "./or-stopped.ts";

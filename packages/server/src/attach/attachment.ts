@@ -1,8 +1,8 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { internalErrorCode } from "@taskbridge/protocol";
 import type { OwnerPolicy } from "../caller.ts";
-import type { LegacyRequest } from "../legacy/legacy-request.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
 import { type AttachedRequest, readRequest } from "./attached-request.ts";
 import type { AttachedSession } from "./attached-session.ts";
 import type { SdkParts, SdkRequest } from "./sdk-server.ts";

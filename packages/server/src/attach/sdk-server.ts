@@ -1,5 +1,5 @@
 import { BridgeError } from "@taskbridge/core";
-import type { SdkSender } from "../legacy/sdk-link.ts";
+import type { SdkSender } from "../session/sdk-link.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import type { Clock } from "@taskbridge/core";
-import type { Channel } from "../legacy/channel.ts";
-import type { RequestId } from "../legacy/client-link.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import type { Channel } from "../session/channel.ts";
+import type { RequestId } from "../session/client-link.ts";
 import type { SdkTransport } from "./sdk-server.ts";
 
 /** The streams that somebody else's transport has open. */

@@ -1,15 +1,15 @@
 import type { Result } from "@modelcontextprotocol/server";
 import type { ResolvedTool, TaskView } from "@taskbridge/core";
 import { parseTaskParams, relatedTask, toCallAnswer, toCreatedNotification } from "@taskbridge/protocol/sep-1686";
-import type { Channel } from "../legacy/channel.ts";
-import { firstOf } from "../legacy/first-of.ts";
-import type { LegacyRequest } from "../legacy/legacy-request.ts";
 import { followCall } from "../mcp/call-lifetime.ts";
 import type { CallRequest } from "../mcp/call-request.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { toReporter } from "../mcp/to-reporter.ts";
 import { track } from "../mcp/track-call.ts";
 import { hasEnded, waitForAnswer } from "../mcp/wait-for-answer.ts";
+import type { Channel } from "../session/channel.ts";
+import { firstOf } from "../session/first-of.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
 import { beginDraftTask } from "./begin-draft-task.ts";
 import type { DraftCall } from "./draft-call.ts";
 import { leaveDraftTask } from "./leave-draft-task.ts";

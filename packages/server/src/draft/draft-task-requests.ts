@@ -3,10 +3,10 @@ import type { TaskView } from "@taskbridge/core";
 import { parseCursor, parseTaskId } from "@taskbridge/protocol";
 import { relatedTask, type Task, toTask, toTaskResult } from "@taskbridge/protocol/sep-1686";
 import { toAccess } from "../caller.ts";
-import type { LegacyRequest } from "../legacy/legacy-request.ts";
-import { requireListable } from "../legacy/require-listable.ts";
-import { toInquiry } from "../legacy/to-inquiry.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
+import { requireListable } from "../session/require-listable.ts";
+import { toInquiry } from "../session/to-inquiry.ts";
 import { inDraftWords, toFault } from "./to-draft-fault.ts";
 
 /** The most tasks that one page of `tasks/list` holds. */

@@ -10,8 +10,8 @@ import { type OwnerPolicy, readOwner, toAuthInfo, toOwner } from "../caller.ts";
 import { createLegacyHttp } from "../legacy/legacy-http.ts";
 import { createHttpListen } from "../listen/http-listen.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
-import { createServerFactory } from "../mcp/server-factory.ts";
-import { refuse } from "./refuse.ts";
+import { createServerFactory } from "../modern/server-factory.ts";
+import { refuse } from "../refuse.ts";
 
 /** The server as a web-standard handler. */
 export interface HttpFace {

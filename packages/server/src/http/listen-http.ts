@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { BridgeError } from "@taskbridge/core";
+import { refuse } from "../refuse.ts";
 import type { ServerLog } from "../server-log.ts";
 import type { HttpFace } from "./http-face.ts";
-import { refuse } from "./refuse.ts";
 import { createRequestGuard, type RequestGuardOptions } from "./request-guard.ts";
 
 export interface HttpAddress extends RequestGuardOptions {

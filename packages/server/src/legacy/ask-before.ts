@@ -6,9 +6,9 @@ import { mostRounds, tooManyRounds } from "../mcp/most-rounds.ts";
 import type { Prepared } from "../mcp/prepared.ts";
 import { requireFitting } from "../mcp/require-fitting.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
-import { mostAttempts, toAskedAgain } from "./ask-again.ts";
+import { mostAttempts, toAskedAgain } from "../session/ask-again.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
 import { askOnCall } from "./ask-on-call.ts";
-import type { LegacyRequest } from "./legacy-request.ts";
 
 /** Asks a tool's questions before anything starts, each as a request on the stream of the call. */
 export const askBefore = async (

@@ -1,8 +1,8 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { internalErrorCode } from "@taskbridge/protocol";
-import { firstOf } from "./first-of.ts";
-import { isRpcError } from "./is-rpc-error.ts";
-import type { LegacyRequest } from "./legacy-request.ts";
+import { firstOf } from "../session/first-of.ts";
+import { isRpcError } from "../session/is-rpc-error.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
 
 /**
  * Asks the client something on the stream of its own call. `refused`: its error, in one line. Rejects when the call is

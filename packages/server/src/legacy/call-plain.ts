@@ -7,8 +7,8 @@ import { callPlainTool, progressReporter } from "../mcp/call-plain-tool.ts";
 import { mostRounds, tooManyRounds } from "../mcp/most-rounds.ts";
 import type { PlainToolContext } from "../mcp/plain-tool.ts";
 import type { CatalogTool } from "../mcp/tool-catalog.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
 import { askOnCall } from "./ask-on-call.ts";
-import type { LegacyRequest } from "./legacy-request.ts";
 
 /**
  * Answers `tools/call` for an ordinary tool. What it asks by an `InputRequiredResult` goes to the client as requests of

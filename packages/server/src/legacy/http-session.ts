@@ -3,8 +3,8 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { Owner } from "../caller.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
+import type { LegacySession } from "../session/legacy-session.ts";
 import { createLegacyServer } from "./legacy-server.ts";
-import type { LegacySession } from "./legacy-session.ts";
 import { createRequestStreams } from "./request-streams.ts";
 import { waitsForNews } from "./serve-legacy.ts";
 import type { KeptSession, SessionPlace } from "./session-table.ts";

@@ -1,8 +1,8 @@
 import { type AuthInfo, isInitializeRequest } from "@modelcontextprotocol/server";
 import { isBridgeError } from "@taskbridge/core";
 import type { Owner } from "../caller.ts";
-import { refuse } from "../http/refuse.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
+import { refuse } from "../refuse.ts";
 import { type HttpSession, openHttpSession } from "./http-session.ts";
 import { createSessionTable, type SessionPlace } from "./session-table.ts";
 

@@ -15,12 +15,12 @@ import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv
 import { serverTasksCapability } from "@taskbridge/protocol/rev-2025-11-25";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
-import type { Channel } from "./channel.ts";
-import { servesTasks } from "./choose-generation.ts";
-import type { RequestId } from "./client-link.ts";
-import type { LegacySession } from "./legacy-session.ts";
-import { type OpenedSession, openSession } from "./open-session.ts";
-import { type SdkSender, toClientLink } from "./sdk-link.ts";
+import type { Channel } from "../session/channel.ts";
+import { servesTasks } from "../session/choose-generation.ts";
+import type { RequestId } from "../session/client-link.ts";
+import type { LegacySession } from "../session/legacy-session.ts";
+import { type OpenedSession, openSession } from "../session/open-session.ts";
+import { type SdkSender, toClientLink } from "../session/sdk-link.ts";
 import { serveLegacy } from "./serve-legacy.ts";
 
 export interface LegacyServerOptions {

@@ -1,6 +1,6 @@
 import { invalidRequestCode } from "@taskbridge/protocol";
-import type { Channel } from "./channel.ts";
-import type { RequestId } from "./client-link.ts";
+import type { Channel } from "../session/channel.ts";
+import type { RequestId } from "../session/client-link.ts";
 import { type StreamTap, tapStream } from "./stream-tap.ts";
 
 /** The answers of one session that are under way, each with its stream. */

@@ -14,12 +14,12 @@ import { toProtocolError } from "../mcp/to-protocol-error.ts";
 import { trackCall } from "../mcp/track-call.ts";
 import { unknownTool } from "../mcp/unknown-tool.ts";
 import { findTool, listTools } from "../mcp/visible-tools.ts";
-import { askBeside } from "../untasked/ask-beside.ts";
+import { chooseGeneration, noteGeneration, servesTasks, type TaskGeneration } from "../session/choose-generation.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
 import { callCompanion } from "../untasked/call-companion.ts";
 import { askBefore } from "./ask-before.ts";
+import { askBeside } from "./ask-beside.ts";
 import { callPlain } from "./call-plain.ts";
-import { chooseGeneration, noteGeneration, servesTasks, type TaskGeneration } from "./choose-generation.ts";
-import type { LegacyRequest } from "./legacy-request.ts";
 import { callAsTask, cancelTask, getTask, getTaskResult, listTasks } from "./task-requests.ts";
 
 /** Answers one request of a client of a 2025 revision. Rejects with a `ProtocolError`. */

@@ -15,10 +15,10 @@ import type { CallRequest } from "../mcp/call-request.ts";
 import { createTask, stopIfGone } from "../mcp/create-task.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
-import { firstOf } from "./first-of.ts";
-import type { LegacyRequest } from "./legacy-request.ts";
-import { requireListable } from "./require-listable.ts";
-import { toTaskOptions } from "./to-task-options.ts";
+import { firstOf } from "../session/first-of.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
+import { requireListable } from "../session/require-listable.ts";
+import { toTaskOptions } from "../session/to-task-options.ts";
 
 /** The most tasks that one page of `tasks/list` holds. */
 const pageSize = 50;

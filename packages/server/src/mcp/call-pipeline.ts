@@ -3,17 +3,17 @@ import { type CreatedTask, isBridgeError, type ResolvedTool, type TaskView } fro
 import { isToolError, toErrorResult, toToolResult } from "@taskbridge/protocol";
 import { toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
-import { answerUnended } from "../untasked/answer-unended.ts";
-import type { Resumed } from "../untasked/call-questions.ts";
-import { hasCompanions } from "../untasked/companions-policy.ts";
-import { type WaitingCall, waitForTask } from "../untasked/wait-for-task.ts";
+import { answerUnended } from "./answer-unended.ts";
 import { followCall } from "./call-lifetime.ts";
+import type { Resumed } from "./call-questions.ts";
 import type { CallRequest } from "./call-request.ts";
+import { hasCompanions } from "./companions-policy.ts";
 import { createTask, stopIfGone } from "./create-task.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 import { missingTasksExtension } from "./to-protocol-error.ts";
 import { toReporter } from "./to-reporter.ts";
 import { hasEnded, waitForAnswer } from "./wait-for-answer.ts";
+import { type WaitingCall, waitForTask } from "./wait-for-task.ts";
 
 /** How a call is answered: with a task; with a result, or a handle once the caller has waited long enough; or only with a result. */
 type AnswerMode = "task" | "wait" | "result";

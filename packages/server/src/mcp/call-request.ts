@@ -1,5 +1,5 @@
 import type { ResolvedTool } from "@taskbridge/core";
-import type { CallQuestions } from "../untasked/call-questions.ts";
+import type { CallQuestions } from "./call-questions.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** One call of a pipeline, whichever SDK took it in. */

@@ -5,8 +5,8 @@ import type { Owner, OwnerPolicy } from "../caller.ts";
 import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireName } from "../parse-wires.ts";
 import type { ServerLog } from "../server-log.ts";
-import type { CompanionsPolicy } from "../untasked/companions-policy.ts";
-import type { LookMemory } from "../untasked/look-memory.ts";
+import type { CompanionsPolicy } from "./companions-policy.ts";
+import type { LookMemory } from "./look-memory.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
 /** What a server's requests share. Made once; nothing in it belongs to a request. */

@@ -1,5 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { hasCompanions } from "../untasked/companions-policy.ts";
+import { hasCompanions } from "./companions-policy.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 import type { CatalogTool } from "./tool-catalog.ts";
 

@@ -3,13 +3,13 @@ import { type GivenAnswer, isBridgeError, type TaskQuestion, type TaskView } fro
 import { openQuestions } from "@taskbridge/protocol";
 import { fromInputResponses, toInputRequests, toInputRequiredResult } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
+import type { QuestionsAsAnswer, RepeatedCall, Resumed } from "../mcp/call-questions.ts";
 import { digestOf, readCallState, refuseState } from "../mcp/call-state.ts";
 import { mostRounds } from "../mcp/most-rounds.ts";
 import { nameTheField } from "../mcp/name-the-field.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { toProtocolError } from "../mcp/to-protocol-error.ts";
 import { answerUnknown } from "./answer-unknown.ts";
-import type { QuestionsAsAnswer, RepeatedCall, Resumed } from "./call-questions.ts";
 
 /** What the client carries from round to round, signed and bound to its owner. */
 interface TaskCallState {

@@ -12,14 +12,14 @@ import {
   toResultPage,
 } from "@taskbridge/protocol/untasked";
 import { toAccess } from "../caller.ts";
+import { advisedSeconds, answerUnended, giveHandle } from "../mcp/answer-unended.ts";
 import { followCall } from "../mcp/call-lifetime.ts";
 import type { CallRequest } from "../mcp/call-request.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import type { CatalogTool } from "../mcp/tool-catalog.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
-import { advisedSeconds, answerUnended, giveHandle } from "./answer-unended.ts";
+import { type WaitingCall, waitForTask } from "../mcp/wait-for-task.ts";
 import { answerUnknown } from "./answer-unknown.ts";
-import { type WaitingCall, waitForTask } from "./wait-for-task.ts";
 
 /** What fits the input schemas of the companions. */
 interface CompanionInput {

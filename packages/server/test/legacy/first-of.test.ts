@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "@jest/globals";
-import { firstOf } from "../../src/legacy/first-of.ts";
+import { firstOf } from "../../src/session/first-of.ts";
 
 const listenersOf = ({ signal }: AbortController): number => getEventListeners(signal, "abort").length;
 

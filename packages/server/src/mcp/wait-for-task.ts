@@ -1,10 +1,10 @@
 import type { TaskQuestion, TaskView } from "@taskbridge/core";
 import { openQuestions } from "@taskbridge/protocol";
-import type { CallLifetime } from "../mcp/call-lifetime.ts";
-import type { CallRequest } from "../mcp/call-request.ts";
-import type { Caller, ServeContext } from "../mcp/serve-context.ts";
-import { toReporter } from "../mcp/to-reporter.ts";
-import { waitForAnswer } from "../mcp/wait-for-answer.ts";
+import type { CallLifetime } from "./call-lifetime.ts";
+import type { CallRequest } from "./call-request.ts";
+import type { Caller, ServeContext } from "./serve-context.ts";
+import { toReporter } from "./to-reporter.ts";
+import { waitForAnswer } from "./wait-for-answer.ts";
 
 /** A call whose caller knows no tasks, while it waits for one. */
 export interface WaitingCall {

@@ -2,12 +2,12 @@ import type { Result, ServerContext } from "@modelcontextprotocol/server";
 import type { GivenAnswer, PrepareOutcome, PrepareQuestion, ResolvedTool } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
 import { fromInputResponses, toInputRequests, toInputRequiredResult } from "@taskbridge/protocol/ext-2026-07-28";
-import { digestOf, readCallState, refuseState } from "./call-state.ts";
-import { mostRounds, tooManyRounds } from "./most-rounds.ts";
-import type { Prepared } from "./prepared.ts";
-import { requireFitting } from "./require-fitting.ts";
-import type { ServeContext } from "./serve-context.ts";
-import { toProtocolError } from "./to-protocol-error.ts";
+import { digestOf, readCallState, refuseState } from "../mcp/call-state.ts";
+import { mostRounds, tooManyRounds } from "../mcp/most-rounds.ts";
+import type { Prepared } from "../mcp/prepared.ts";
+import { requireFitting } from "../mcp/require-fitting.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import { toProtocolError } from "../mcp/to-protocol-error.ts";
 
 /** What the client carries from round to round, signed and bound to it. */
 interface PrepareState {

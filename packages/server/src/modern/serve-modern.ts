@@ -1,13 +1,13 @@
 import type { Result, ServerContext } from "@modelcontextprotocol/server";
+import { callPipeline } from "../mcp/call-pipeline.ts";
+import { callPlainTool, toPlainContext } from "../mcp/call-plain-tool.ts";
+import type { Caller, Connection, ServeContext } from "../mcp/serve-context.ts";
+import { missingTasksExtension } from "../mcp/to-protocol-error.ts";
+import type { CatalogTool } from "../mcp/tool-catalog.ts";
+import { trackCall } from "../mcp/track-call.ts";
 import { callCompanion } from "../untasked/call-companion.ts";
-import { callPipeline } from "./call-pipeline.ts";
-import { callPlainTool, toPlainContext } from "./call-plain-tool.ts";
 import { toCaller, toCallRequest } from "./modern-request.ts";
-import type { Caller, Connection, ServeContext } from "./serve-context.ts";
 import { cancelTask, getTask, type TaskMethodParams, updateTask } from "./task-methods.ts";
-import { missingTasksExtension } from "./to-protocol-error.ts";
-import type { CatalogTool } from "./tool-catalog.ts";
-import { trackCall } from "./track-call.ts";
 
 /** Answers a `tools/call` of 2026-07-28. */
 export const callModernTool = (

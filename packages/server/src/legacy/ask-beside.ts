@@ -1,7 +1,7 @@
-import type { LegacyRequest } from "../legacy/legacy-request.ts";
-import { toInquiry } from "../legacy/to-inquiry.ts";
+import type { QuestionsBeside } from "../mcp/call-questions.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
-import type { QuestionsBeside } from "./call-questions.ts";
+import type { LegacyRequest } from "../session/legacy-request.ts";
+import { toInquiry } from "../session/to-inquiry.ts";
 
 /**
  * Puts the questions of a task on the stream of the call that waits for it, by the machinery of `tasks/result`. A person may

@@ -1,7 +1,7 @@
 import type { ResolvedTool } from "@taskbridge/core";
 import { type CompanionTool, companionTools } from "@taskbridge/protocol/untasked";
-import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { misconfigured } from "../require-option.ts";
+import type { Caller, ServeContext } from "./serve-context.ts";
 
 /** Who has the companion tools: `auto`, callers that do not get tasks. */
 export type CompanionsPolicy = "auto" | "always" | "never";

@@ -1,12 +1,12 @@
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
 import { readCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
 import { readProgressToken } from "@taskbridge/protocol/untasked";
+import { isModernCallTakenBack } from "../mcp/call-lifetime.ts";
+import type { RepeatedCall } from "../mcp/call-questions.ts";
+import type { CallRequest } from "../mcp/call-request.ts";
+import type { Caller, Connection, ServeContext } from "../mcp/serve-context.ts";
 import { askAsAnswer } from "../untasked/ask-as-answer.ts";
-import type { RepeatedCall } from "../untasked/call-questions.ts";
-import { isModernCallTakenBack } from "./call-lifetime.ts";
-import type { CallRequest } from "./call-request.ts";
 import { prepareCall } from "./prepare-call.ts";
-import type { Caller, Connection, ServeContext } from "./serve-context.ts";
 
 /** Who sent a request of 2026-07-28: each one declares for itself what its sender can do. */
 export const toCaller = (connection: Connection, { mcpReq }: ServerContext): Caller => {

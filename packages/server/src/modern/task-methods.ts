@@ -3,8 +3,8 @@ import { BridgeError } from "@taskbridge/core";
 import { openQuestions, parseTaskId } from "@taskbridge/protocol";
 import { acknowledgement, fromInputResponses, toDetailedTask } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
-import { nameTheField } from "./name-the-field.ts";
-import type { Caller, ServeContext } from "./serve-context.ts";
+import { nameTheField } from "../mcp/name-the-field.ts";
+import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 
 export type TaskMethodParams = Readonly<Record<string, unknown>>;
 

@@ -2,14 +2,14 @@ import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
 import * as z from "zod";
 import { type OwnerPolicy, readOwner } from "../caller.ts";
+import { listResources, listResourceTemplates, readResult } from "../mcp/result-resource.ts";
+import type { Connection, ServeContext } from "../mcp/serve-context.ts";
+import { trackCall } from "../mcp/track-call.ts";
+import { unknownTool } from "../mcp/unknown-tool.ts";
+import { findTool, listTools } from "../mcp/visible-tools.ts";
 import { keepTaskResultsFlat } from "./keep-task-results-flat.ts";
 import { toCaller } from "./modern-request.ts";
-import { listResources, listResourceTemplates, readResult } from "./result-resource.ts";
-import type { Connection, ServeContext } from "./serve-context.ts";
 import { callModernTool, modernTaskMethods, serveModernTask } from "./serve-modern.ts";
-import { trackCall } from "./track-call.ts";
-import { unknownTool } from "./unknown-tool.ts";
-import { findTool, listTools } from "./visible-tools.ts";
 
 /** Checked in the handler, so that the capability is asked for before the parameters. */
 const anyParams = z.looseObject({});

@@ -2,8 +2,8 @@ import type { Result } from "@modelcontextprotocol/server";
 import type { TaskView } from "@taskbridge/core";
 import { openQuestions } from "@taskbridge/protocol";
 import { type HandleOptions, maxWaitSeconds, toHandle } from "@taskbridge/protocol/untasked";
-import type { ServeContext } from "../mcp/serve-context.ts";
 import { hasCompanions } from "./companions-policy.ts";
+import type { ServeContext } from "./serve-context.ts";
 import type { WaitingCall } from "./wait-for-task.ts";
 
 /** What to answer for a task that has not ended: its question, where the caller's user can be asked that way, else a handle. */
