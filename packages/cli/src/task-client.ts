@@ -7,7 +7,7 @@ import {
   type Answers as WireAnswers,
 } from "@taskbridge/client";
 import type { JsonValue } from "@taskbridge/core";
-import { CliError, usageError } from "./cli-error.ts";
+import { CliError, exitCodes, usageError } from "./cli-error.ts";
 import type { Answers, CallOptions, CallOutcome, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
 import { type OpenOptions, openTaskClient } from "./wire/open-task-client.ts";
@@ -158,7 +158,13 @@ const nextLook = async (watch: AsyncIterator<Task>, signal: AbortSignal): Promis
   }
 };
 
-/** Starts a tool, and stays with the call until there is a task or an answer. */
+/** So long an interrupted call waits for the ID of a task that may be there (milliseconds). */
+const lastWaitMs = 3_000;
+
+/**
+ * Starts a tool, and stays with the call until there is a task or an answer. Interrupted, it cancels a call that can be
+ * cancelled before there is a task; on the others the answer with the task's ID is waited for, or nobody would know it.
+ */
 const startCall = async (
   { calls, claim, settled }: SourceParts,
   asks: boolean,
@@ -166,8 +172,7 @@ const startCall = async (
   { ask, signal }: CallOptions,
 ): Promise<CallOutcome> => {
   const before = new AbortController();
-  const giveUp = (): void => before.abort();
-  signal.addEventListener("abort", giveUp, { once: true });
+  const stops = stopsBefore.has(calls.wire);
   const pending = calls.beginCall(
     tool,
     { ...input },
@@ -177,10 +182,17 @@ const startCall = async (
         const answers = toWireAnswers(await ask([toQuestion(question)]));
         return answers[question.key] ?? { action: "cancel" };
       },
-      cancelOnAbort: stopsBefore.has(calls.wire),
-      ...(calls.wire === "2025-11-25" ? {} : { signal: before.signal }),
+      cancelOnAbort: stops,
+      signal: before.signal,
     },
   );
+  let timer: NodeJS.Timeout | undefined;
+  const giveUp = (): void => {
+    if (stops) before.abort();
+    else timer = setTimeout(() => before.abort(), lastWaitMs);
+  };
+  signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
   try {
     // Whichever is first: an interrupted wait has no task.
     const taskId = await Promise.race([pending.created, pending.result().then(() => undefined)]);
@@ -189,16 +201,24 @@ const startCall = async (
       const whole = result.isError === true ? { text: textsOf(result).join("\n") } : await wholeOf(calls, result);
       return { kind: "result", result: whole, failed: result.isError === true };
     }
-    // It was interrupted while the answer was on its way, and stopped.
-    before.signal.throwIfAborted();
     // Before the pending call gives its questions up.
     claim(taskId);
     const { task } = pending;
     return { kind: "task", task: await settled(task === undefined ? calls.read(taskId) : Promise.resolve(task)) };
+  } catch (error) {
+    if (!before.signal.aborted) throw error;
+    throw new CliError(toEndOfCall(error), exitCodes.interrupted, { cause: error });
   } finally {
+    clearTimeout(timer);
     signal.removeEventListener("abort", giveUp);
     pending.detach();
   }
+};
+
+/** What an interruption has made of a call without a task. */
+const toEndOfCall = (error: unknown): string => {
+  if (isTaskClientError(error, "cancelled")) return "Interrupted before the task was there: the call was cancelled.";
+  return "Interrupted before the task was there: the server has not answered, and what was started may go on.";
 };
 
 const cannotList = (wire: string, url: URL): CliError =>

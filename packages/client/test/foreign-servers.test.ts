@@ -1,9 +1,11 @@
-import { describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { createTaskClient } from "../src/create-task-client.ts";
 import { isTaskClientError, type Task, type TaskClient, type TaskClientOptions } from "../src/index.ts";
 import { fastClock } from "./fast-clock.ts";
 import { core, modern, type Script, type ScriptedClient, scriptedClient } from "./scripted-client.ts";
-import { eventually } from "./serve.ts";
+import { atEnd, endAll, eventually } from "./serve.ts";
+
+afterEach(endAll);
 
 const done = { content: [{ type: "text" as const, text: "done" }] };
 const working = { resultType: "task", taskId: "t-1", status: "working", pollIntervalMs: 0 };
@@ -20,6 +22,7 @@ const begin = (script: Script, options: TaskClientOptions = {}) => {
   const client = scriptedClient(script);
   const clock = fastClock();
   const calls: TaskClient = createTaskClient(client, options, clock);
+  atEnd(calls.close);
   return { client, clock, calls };
 };
 

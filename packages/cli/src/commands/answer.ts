@@ -6,6 +6,7 @@ import { printDocument, printText } from "../terminal/follow-task.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
 import { parseJsonFlag } from "../terminal/parse-json-flag.ts";
+import { taskCommand } from "../terminal/task-command.ts";
 import { type TasksFlags, withSource } from "./tasks.ts";
 
 export interface AnswerFlags extends TasksFlags {
@@ -39,7 +40,7 @@ export const answerTask = async (taskId: string, flags: AnswerFlags): Promise<nu
 
 const notByCommand = (taskId: string, { flags, wire }: TaskSource): CliError =>
   usageError(
-    `tasks answer: ${wire === "sep-1686" ? "the SEP-1686 draft" : `MCP ${wire}`} has no request that answers a question: the server asks whoever follows the task.\nOn a terminal, this is asked:\n  taskbridge tasks watch ${taskId} ${flags}`,
+    `tasks answer: ${wire === "sep-1686" ? "the SEP-1686 draft" : `MCP ${wire}`} has no request that answers a question: the server asks whoever follows the task.\nOn a terminal, this is asked:\n  ${taskCommand("watch", taskId, flags)}`,
   );
 
 const nothingToAnswer = (questions: readonly Question[], key: string | undefined): CliError =>

@@ -21,7 +21,7 @@ export interface CallFlags extends SourceFlags {
 export const call = async (tool: string, flags: CallFlags): Promise<number> => {
   const input = readInput(flags);
   const interrupted = interruption();
-  const source = await openSource(flags, { background: true, asks: isInteractive() });
+  const source = await openSource(flags, { background: true, asks: isInteractive(), signal: interrupted.signal });
   try {
     const outcome = await start(source, tool, input, interrupted);
     if (outcome === undefined) return exitCodes.interrupted;
@@ -64,10 +64,12 @@ const start = async (
     return askQuestions(questions, { input: process.stdin, output: process.stderr }, signal, interrupt);
   };
   try {
+    signal.throwIfAborted();
     return await source.callTool(tool, input, { ask, signal });
   } catch (error) {
     if (!signal.aborted) throw error;
-    process.stderr.write("Interrupted before the task was there.\n");
+    const isTold = error instanceof CliError && error.exitCode === exitCodes.interrupted;
+    process.stderr.write(isTold ? `${safeText(error.message)}\n` : "Interrupted before the task was there.\n");
     return undefined;
   }
 };

@@ -12,7 +12,9 @@ import {
 import { interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
 import { openSource, type SourceFlags, type SourceUse } from "../terminal/open-source.ts";
+import { orInterrupted } from "../terminal/or-interrupted.ts";
 import { safeText } from "../terminal/safe-text.ts";
+import { shownId, taskCommand } from "../terminal/task-command.ts";
 
 export interface TasksFlags extends SourceFlags {
   readonly json?: boolean;
@@ -59,8 +61,8 @@ const formatTable = (tasks: readonly TaskStatus[]): string => {
 };
 
 const toRow = (task: TaskStatus): string[] => [
-  task.taskId,
-  task.tool ?? "",
+  shownId(task.taskId),
+  safeText(task.tool ?? ""),
   stateWords[task.state],
   formatInstant(task.createdAt)?.slice(0, 19) ?? "",
   firstLine(
@@ -81,19 +83,21 @@ export const showTask = (taskId: string, flags: TasksFlags): Promise<number> =>
   });
 
 const resultHint = ({ taskId, state, resultBytes }: TaskStatus, { flags }: TaskSource): { text: string } | undefined =>
-  state === "succeeded" ? { text: `${resultBytes} bytes: taskbridge tasks watch ${taskId} ${flags}` } : undefined;
+  state === "succeeded" ? { text: `${resultBytes} bytes: ${taskCommand("watch", taskId, flags)}` } : undefined;
+
+const untouched = "Interrupted before the task was seen. It goes on.";
 
 export const watchTask = async (taskId: string, flags: TasksFlags): Promise<number> => {
   const interrupted = interruption();
   try {
     const asks = isInteractive();
     const watch = async (source: TaskSource): Promise<number> => {
-      const task = await source.readTask(taskId);
+      const task = await orInterrupted(source.readTask(taskId), interrupted.signal, untouched);
       // Elsewhere `tasks answer` does it, and whoever watches may not be the one to ask.
       const ask = asks && source.answeredBy === "follower";
       return followTask(source, task, { ask, json: flags.json ?? false }, interrupted);
     };
-    return await withSource(flags, watch, { asks });
+    return await withSource(flags, watch, { asks, signal: interrupted.signal });
   } finally {
     interrupted.dispose();
   }

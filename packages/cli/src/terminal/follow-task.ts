@@ -11,6 +11,7 @@ import {
 } from "./format-task.ts";
 import type { Interruption } from "./interruption.ts";
 import { safeText } from "./safe-text.ts";
+import { shownId, taskCommand } from "./task-command.ts";
 import { taskDisplay } from "./task-display.ts";
 
 export interface FollowOptions {
@@ -53,7 +54,7 @@ export const followTask = async (
   return printEnd(source, task, json);
 };
 
-const watchCommand = ({ flags }: TaskSource, taskId: string): string => `taskbridge tasks watch ${taskId} ${flags}`;
+const watchCommand = ({ flags }: TaskSource, taskId: string): string => taskCommand("watch", taskId, flags);
 
 const withResumeHint = (error: unknown, source: TaskSource, taskId: string): unknown =>
   error instanceof CliError
@@ -93,7 +94,7 @@ const printEnd = async (source: TaskSource, task: TaskStatus, json: boolean): Pr
   const result = task.state === "succeeded" ? await source.readResult(task) : undefined;
   if (json) printDocument(task, result);
   else if (result !== undefined) printResult(result);
-  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? formatMessage(task) ?? task.taskId}\n`);
+  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? formatMessage(task) ?? shownId(task.taskId)}\n`);
   return task.state === "succeeded" ? exitCodes.completed : exitCodes.failed;
 };
 

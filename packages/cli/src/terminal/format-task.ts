@@ -3,6 +3,7 @@ import { hideSecretsIn } from "../hide-secrets.ts";
 import type { Question, TaskResult, TaskStatus } from "../task-source.ts";
 import { questionFields } from "./question-fields.ts";
 import { safeText } from "./safe-text.ts";
+import { shownId, taskCommand } from "./task-command.ts";
 
 // What a job or a server says becomes safe here, piece by piece: the commands we print are to stay as they are.
 
@@ -30,8 +31,8 @@ export const formatMessage = ({ message }: TaskStatus): string | undefined =>
 /** A task as aligned lines for a person. `flags` is how another command reaches it. */
 export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult): string => {
   const rows: [string, string | undefined][] = [
-    ["task", task.taskId],
-    ["tool", task.tool],
+    ["task", shownId(task.taskId)],
+    ["tool", task.tool && safeText(task.tool)],
     ["state", stateWords[task.state]],
     ["progress", formatProgress(task.progress)],
     ["message", task.message === task.failure?.reason ? undefined : formatMessage(task)],
@@ -59,7 +60,7 @@ export const formatQuestion = (question: Question, taskId: string, flags: string
     safeText(question.message),
     ...(question.url === undefined ? [] : [safeText(`  ${question.url}`)]),
     ...fields,
-    `  taskbridge tasks answer ${taskId} ${flags}`,
+    `  ${taskCommand("answer", taskId, flags)}`,
   ].join("\n");
 };
 
@@ -96,5 +97,6 @@ export const formatDocument = (document: unknown): string =>
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
+/** Undefined also for what is no date any more: a server may keep a task for longer than there are days. */
 export const formatInstant = (at: number | undefined): string | undefined =>
-  at === undefined ? undefined : new Date(at).toISOString();
+  at === undefined || Number.isNaN(new Date(at).getTime()) ? undefined : new Date(at).toISOString();

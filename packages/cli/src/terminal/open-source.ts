@@ -2,6 +2,8 @@ import { usageError } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { TaskSource } from "../task-source.ts";
 import type { CallWire } from "../wire/wire-names.ts";
+import { orInterrupted } from "./or-interrupted.ts";
+import { safeText } from "./safe-text.ts";
 
 /** Where the tasks of a command are: one of `config` and `url`, or else the configuration of the current folder. */
 export interface SourceFlags {
@@ -16,11 +18,13 @@ export interface SourceUse {
   readonly background?: boolean;
   /** The command can ask a person, so a server may put questions to it. */
   readonly asks?: boolean;
+  /** Ends the wait for a server that does not answer. */
+  readonly signal?: AbortSignal;
 }
 
 export const openSource = async (
   flags: SourceFlags,
-  { background = false, asks = false }: SourceUse = {},
+  { background = false, asks = false, signal }: SourceUse = {},
 ): Promise<TaskSource> => {
   const { config, url } = flags;
   if (config !== undefined && url !== undefined) throw usageError("give either --config or --url, not both");
@@ -36,13 +40,15 @@ export const openSource = async (
   }
   const { connectTaskClient } = await import("../task-client.ts");
   const token = flags.token ?? process.env["TASKBRIDGE_TOKEN"];
-  return connectTaskClient({
+  const connecting = connectTaskClient({
     url: parseUrl(url),
     ...(token === undefined || token === "" ? {} : { token }),
     wire: flags.wire ?? "auto",
     asks,
-    onTrouble: (message) => process.stderr.write(`${message}\n`),
+    onTrouble: (message) => process.stderr.write(`${safeText(message)}\n`),
   });
+  if (signal === undefined) return connecting;
+  return orInterrupted(connecting, signal, `Interrupted before ${url} answered; nothing was asked of it.`);
 };
 
 const parseUrl = (text: string): URL => {
