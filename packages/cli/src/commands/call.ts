@@ -59,7 +59,7 @@ const start = async (
 ): Promise<CallOutcome | undefined> => {
   const ask = (questions: readonly Question[]): ReturnType<typeof askQuestions> => {
     if (!isInteractive()) {
-      throw new CliError(`the tool asks before it starts, and this is no terminal: ${questions[0]?.message}`);
+      throw new CliError(`the tool asks something, and this is no terminal: ${questions[0]?.message}`);
     }
     return askQuestions(questions, { input: process.stdin, output: process.stderr }, signal, interrupt);
   };

@@ -67,7 +67,10 @@ export type LimitSettings = Partial<
     | "maxReasks"
     | "lostAfterMs"
   > &
-    Pick<WireLimits, "maxBodyBytes" | "maxSessions" | "maxSessionsPerOwner" | "sessionIdleMs">
+    Pick<
+      WireLimits,
+      "maxBodyBytes" | "maxWaits" | "maxWaitsPerOwner" | "maxSessions" | "maxSessionsPerOwner" | "sessionIdleMs"
+    >
 >;
 
 export const defaultStore = "sqlite:./taskbridge.db";

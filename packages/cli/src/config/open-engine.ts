@@ -40,7 +40,8 @@ export const buildEngine = (
 
 /** The engine's names for the limits of a configuration. */
 export const toLimits = ({ limits: configured }: Config): Partial<Limits> => {
-  const { maxBodyBytes, maxSessions, maxSessionsPerOwner, sessionIdleMs, ...limits } = configured;
+  const { maxBodyBytes, maxWaits, maxWaitsPerOwner, maxSessions, maxSessionsPerOwner, sessionIdleMs, ...limits } =
+    configured;
   return maxBodyBytes === undefined ? limits : { ...limits, maxInputBytes: maxBodyBytes };
 };
 

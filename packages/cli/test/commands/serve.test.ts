@@ -96,7 +96,7 @@ describe("serve", () => {
     const outcome = await bench.run(["serve", "--config", "taken.yaml", "--port", "0"]);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(
-      /^taken\.yaml:\d+: tools\[0\]\.name: "task_status" .* set server\.companions to never\n$/,
+      /^taken\.yaml:\d+: tools\[0\]\.name: "task_status" .* set companions to never\n$/,
     );
     writeFileSync(join(bench.folder, "never.yaml"), `server: { companions: never }\n${taken}`);
     const cli = fileURLToPath(new URL("../../dist/main.js", import.meta.url));

@@ -102,6 +102,11 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
     `${valid}server: { allowModelAnswers: always }\n`,
     '7: server.allowModelAnswers: true or false is needed, got "always"',
   ],
+  [
+    "no waits at all",
+    `${valid}limits: { maxWaitsPerOwner: 0 }\n`,
+    "7: limits.maxWaitsPerOwner: at least 1 is needed, got 0",
+  ],
   ["no sessions at all", `${valid}limits: { maxSessions: 0 }\n`, "7: limits.maxSessions: at least 1 is needed, got 0"],
   [
     "sessions of an owner that are no number",
