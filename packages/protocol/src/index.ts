@@ -24,6 +24,7 @@ export {
   methodNotFoundCode,
 } from "./rpc-codes.ts";
 export { toStatusMessage } from "./status-message.ts";
+export { toCancelledError } from "./to-cancelled-error.ts";
 export { type RpcError, toRpcError } from "./to-rpc-error.ts";
 export { type OutputExpectation, type ReadOn, toToolResult } from "./to-tool-result.ts";
 export { type ResourceLinkBlock, type TextBlock, type ToolResult, textBlock, toErrorResult } from "./tool-result.ts";

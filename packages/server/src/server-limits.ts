@@ -10,7 +10,7 @@ export interface WireLimits {
   readonly maxListenStreamsPerOwner: number;
   /** The most such streams altogether. */
   readonly maxListenStreams: number;
-  /** The most `tasks/result`, and calls of the SEP-1686 draft, of one owner that wait for the end of a task at once. */
+  /** The most `tasks/result`, `task_status` and calls of the SEP-1686 draft of one owner that wait for a task at once. */
   readonly maxWaitsPerOwner: number;
   /** The most such waits altogether. */
   readonly maxWaits: number;

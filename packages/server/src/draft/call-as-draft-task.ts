@@ -1,5 +1,6 @@
 import type { Result } from "@modelcontextprotocol/server";
-import type { ResolvedTool, TaskView } from "@taskbridge/core";
+import { isBridgeError, type ResolvedTool, type TaskView } from "@taskbridge/core";
+import { toCancelledError } from "@taskbridge/protocol";
 import { parseTaskParams, relatedTask, toCallAnswer, toCreatedNotification } from "@taskbridge/protocol/sep-1686";
 import { followCall } from "../mcp/call-lifetime.ts";
 import type { CallRequest } from "../mcp/call-request.ts";
@@ -39,7 +40,7 @@ export const callAsDraftTask = async (
     const begun = await track(context, inDraftWords(beginDraftTask(draft)));
     if ("answer" in begun) return begun.answer;
     isTask = true;
-    return await inDraftWords(awaitEnd(draft, begun.view));
+    return await awaitEnd(draft, begun.view);
   } finally {
     if (isTask) kept.forget();
     else kept.undo();
@@ -71,7 +72,7 @@ const awaitEnd = async (draft: DraftCall, view: TaskView): Promise<Result> => {
       over: over.signal,
       hear: (heard) => session.watch.hear(heard, owner),
       ...(report === undefined ? {} : { report }),
-    });
+    }).catch(cancelledIfGone);
     if (!hasEnded(latest)) return await leaveDraftTask(draft);
     const outcome = toCallAnswer(latest, { expectation: context.catalog.expectation(latest.record.tool) });
     if ("error" in outcome) throw toFault(outcome.error);
@@ -80,6 +81,12 @@ const awaitEnd = async (draft: DraftCall, view: TaskView): Promise<Result> => {
     over.release();
     close();
   }
+};
+
+/** A task that is gone while its call waits was deleted, and which of its last states this process has seen is chance. */
+const cancelledIfGone = (error: unknown): never => {
+  if (isBridgeError(error) && error.code === "not_found") throw toFault(toCancelledError());
+  throw error;
 };
 
 const tellCreated = ({ context, call, task }: DraftCall): void => {

@@ -25,6 +25,7 @@ import { callAsTask, cancelTask, getTask, getTaskResult, listTasks } from "./tas
 /** Answers one request of a client of a 2025 revision. Rejects with a `ProtocolError`. */
 export const serveLegacy = async (context: ServeContext, request: LegacyRequest): Promise<Result> => {
   noteGeneration(context, request);
+  if (!becomesDraftTask(context, request)) request.session.draft.drop(request.id);
   const answer = dispatch(context, request);
   // A stop waits for calls to be answered; who waits for the end of a task is told to come back.
   if (!waitsForNews(context, request)) return trackCall(context, answer);

@@ -16,6 +16,8 @@ export interface DraftCalls {
    * takes its place.
    */
   keep(requestId: RequestId, cancel: () => void): KeptCall;
+  /** The client has used the ID for another request, which has nothing to do with the task. */
+  drop(requestId: RequestId): void;
   /** The client has sent `notifications/cancelled`. */
   cancelled(requestId: unknown, reason: unknown): void;
 }
@@ -43,6 +45,9 @@ export const createDraftCalls = (): DraftCalls => {
           else kept.set(requestId, before);
         },
       };
+    },
+    drop: (requestId) => {
+      kept.delete(requestId);
     },
     cancelled: (requestId, reason) => {
       // SDKs cancel a call when their own timeout passes, which nobody meant: the client has its ID to poll by.

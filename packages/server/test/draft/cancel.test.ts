@@ -164,6 +164,16 @@ describe("[M-14] notifications/cancelled with the ID of the call", () => {
     await eventually(async () => (await draft.statusOf("c-2")) === "cancelled");
     expect(await draft.statusOf("c-1")).toBe("working");
   });
+
+  test("that was used again by an unmarked request is about that one", async () => {
+    const { draft } = await open();
+    const lost = await draft.begin("c-1", { id: "call" });
+    lost.close();
+    await eventually(async () => (await draft.open("tools/list", {}, { id: "call" })).status === 200);
+    await cancel(draft, "call");
+    await draft.request("ping");
+    expect(await draft.statusOf("c-1")).toBe("working");
+  });
 });
 
 describe("[M-14] a client that repeats its call", () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { memoryStore } from "@taskbridge/core/memory";
 import { callForTask } from "../rpc-client.ts";
 import { eventually, inTime, stopAll } from "../serve.ts";
 import { answerOf, type DraftRpc, draftRpc, open, related } from "./draft-session.ts";
@@ -135,8 +136,17 @@ describe("[M-16] tasks/delete", () => {
     expect((await draft.get("c-1")).error).toEqual(notFound);
     await eventually(() => backend.of().cancels.length === 1);
     const { id, error } = await answerOf(stream);
-    // By whichever of the two it hears of first.
-    expect([id, error?.message]).toEqual(["call", expect.stringMatching(/^Task was cancelled$|Task not found$/)]);
+    expect([id, error?.code, error?.message]).toEqual(["call", -32_603, "Task was cancelled"]);
     await inTime(stream.ended);
+  });
+
+  test("by another process answers the call of one that runs in the same way", async () => {
+    const store = memoryStore();
+    const { draft } = await open({ store });
+    const stream = await draft.begin("c-1", { id: "call" });
+    // What another process has deleted is gone here between two looks.
+    const { records } = await store.list({ operator: true }, {}, undefined, 10);
+    await store.remove(records[0]?.taskId as never);
+    expect((await answerOf(stream)).error).toMatchObject({ code: -32_603, message: "Task was cancelled" });
   });
 });
