@@ -95,9 +95,7 @@ describe("serve", () => {
     writeFileSync(join(bench.folder, "taken.yaml"), taken);
     const outcome = await bench.run(["serve", "--config", "taken.yaml", "--port", "0"]);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toMatch(
-      /^taken\.yaml:\d+: tools\[0\]\.name: "task_status" .* set companions to never\n$/,
-    );
+    expect(outcome.stderr).toMatch(/^taken\.yaml:\d+: tools\[0\]\.name: "task_status" .* set companions to never\n$/);
     writeFileSync(join(bench.folder, "never.yaml"), `server: { companions: never }\n${taken}`);
     const cli = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
     const transport = new StdioClientTransport({
