@@ -20,7 +20,7 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock;
 }
 
-/** At most so many IDs are named in a `limit_exceeded`. */
+/** The most IDs that are named in a `limit_exceeded`. */
 const maxNamedTasks = 100;
 
 interface Entry {
@@ -37,7 +37,7 @@ interface KeyHolder {
   readonly until: number | undefined;
 }
 
-/** Below so many keys nobody looks for lapsed ones. */
+/** With fewer keys than this nobody looks for lapsed ones. */
 const fewKeys = 1_000;
 
 /** Keeps everything in this process and loses it with it: for tests, trials, and servers whose tasks may die with them. */

@@ -33,7 +33,7 @@ export interface TaskTable {
   ): TaskRecord | undefined;
 }
 
-/** At most so many IDs are named in a `limit_exceeded`. */
+/** The most IDs that are named in a `limit_exceeded`. */
 const maxNamedTasks = 100;
 /** Lapsed keys that a create clears away; more than it can add, so that they do not pile up. */
 const keysPurged = 20;

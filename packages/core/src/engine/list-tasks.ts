@@ -15,7 +15,10 @@ export const listTasks = async (
   limit: number,
 ): Promise<ListPage> => {
   if ("owner" in access && access.owner === null) {
-    throw new BridgeError("unsupported", "this server knows no owners, so it lists no tasks");
+    throw new BridgeError(
+      "unsupported",
+      "tasks can be listed only where callers are authenticated, and this server does not authenticate them",
+    );
   }
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new BridgeError("invalid_input", `limit: a whole number of at least 1 is needed, got ${limit}`, {

@@ -40,7 +40,7 @@ export const sendStart = async (
   promise: StartPromise,
 ): Promise<StartResult> => {
   const input = await readInput(engine, record.taskId);
-  // Held up for so long that another process may have drawn its conclusions: they must stay true.
+  // Held up until another process may have drawn its conclusions: they must stay true.
   if (input === undefined || engine.store.now() >= effect.notBefore) return undefined;
   try {
     const outcome = await callAdapter(engine, {

@@ -56,7 +56,7 @@ export interface WaitOptions {
   readonly until: "ended" | "attention" | "changed";
   /** With `changed`: the revision that the caller has seen. Default: the present one. */
   readonly revision?: number;
-  /** After so many milliseconds the present state is the answer. */
+  /** Milliseconds after which the present state is the answer. */
   readonly timeoutMs: number;
   /** Ends the wait early; the present state is the answer. */
   readonly signal?: AbortSignal;

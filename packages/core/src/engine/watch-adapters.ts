@@ -107,7 +107,7 @@ const isOlder = (record: TaskRecord, update: ExecutionUpdate): boolean => {
   return (told.progress?.done ?? Number.POSITIVE_INFINITY) < (before.progress?.done ?? 0);
 };
 
-/** A subscription that held for so long (milliseconds) was a good one. */
+/** A subscription that held at least this long (milliseconds) was a good one. */
 const lastingMs = 60_000;
 
 export interface AdapterWatcher extends Service {

@@ -1,6 +1,6 @@
 import type { BridgeError } from "@taskbridge/core";
 
-/** A client whose answers do not fit is asked the same so many times, and then given up. */
+/** How often a client whose answers do not fit is asked the same, before it is given up. */
 export const mostAttempts = 3;
 
 /** A question that was answered with what does not fit, as it is asked again. */

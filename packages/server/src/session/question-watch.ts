@@ -29,7 +29,7 @@ export interface QuestionWatch {
 
 export type QuestionEnd = "elsewhere" | "closed";
 
-/** A client without any stream has so long to come back before another is asked (milliseconds). */
+/** How long a client without any stream has to come back before another is asked (milliseconds). */
 const graceMs = 10_000;
 /** A person who has a question before them is not shown it again by the same client sooner than this (milliseconds). */
 const dialogMs = 300_000;

@@ -55,7 +55,7 @@ interface Watched {
 const throttleMs = 1_000;
 /** A change of status is tried again sooner: two messages at once are no sign of a slow client. */
 const retryMs = 100;
-/** A session follows so many tasks; of the others it still gets everything that it asks for. */
+/** The most tasks that a session follows; of the others it still gets everything that it asks for. */
 const mostWatched = 200;
 
 export const createTaskWatch = (parts: WatchParts): TaskWatch => {
