@@ -2,27 +2,14 @@ import { isTaskClientError, TaskClientError } from "../client-error.ts";
 import type { Clock } from "../clock.ts";
 import type { Connection } from "../connection.ts";
 import { deferred } from "../deferred.ts";
-import type { Members } from "../is-object.ts";
-import { invalidParams, methodNotFound } from "../rpc-codes.ts";
-import { isOver, type Task } from "../task.ts";
-import { toToolResult } from "../to-tool-result.ts";
+import { invalidParams } from "../rpc-codes.ts";
+import type { Task } from "../task.ts";
 import type { ToolResult } from "../tool-result.ts";
-import type { Begun, CallRequest, OpenCall, Wire } from "../wire.ts";
-import type { DraftRequests } from "./draft-requests.ts";
+import type { Begun, OpenCall } from "../wire.ts";
+import { type CallSender, callSender, type DraftCall } from "./call-sender.ts";
+import { afterCancel, type DraftParts, isTaskUnknown, tellCancelled } from "./cancel-draft-call.ts";
 import { graceMs } from "./open-task-call.ts";
-import { relatedMeta, relatedTaskId, taskKey } from "./related-task.ts";
-import { callParams } from "./send-call.ts";
-
-export interface DraftParts {
-  readonly connection: Connection;
-  readonly requests: DraftRequests;
-  readonly wire: Pick<Wire, "read" | "cancel">;
-  readonly clock: Clock;
-  readonly noticeTimeoutMs: number;
-}
-
-/** A call with the ID that its task is to have. */
-export type DraftCall = CallRequest & { readonly taskId: string };
+import { relatedTaskId } from "./related-task.ts";
 
 /** What tells first how the call stands. */
 type News =
@@ -95,56 +82,8 @@ export const openDraftCall = (parts: DraftParts, call: DraftCall): OpenCall => {
   };
 };
 
-/** The ID of a request means something in its session only; elsewhere, and where that is lost, the task can be deleted. */
-const tellCancelled = async ({ connection, wire }: DraftParts, taskId: string, sending: CallSender): Promise<void> => {
-  const { session, requestId } = sending.last();
-  if (session !== connection.session() || requestId === "") return wire.cancel(taskId);
-  const params = { requestId, reason: "cancelled by the caller", _meta: relatedMeta(taskId) };
-  try {
-    await connection.notify("notifications/cancelled", params);
-  } catch {
-    // Whatever the reason is, it is told if this fails as well.
-    await wire.cancel(taskId);
-  }
-};
-
 /** Resolves after a while, or when the signal fires. */
 const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> => clock.sleep(ms, signal).catch(() => {});
-
-interface CallSender {
-  send(): Promise<ToolResult>;
-  /** The first answer of however many sends. */
-  anyAnswer(): Promise<ToolResult>;
-  /** Gives up what may not have reached the server yet. */
-  giveUp(): void;
-  /** What the last send can be cancelled by. */
-  last(): { readonly session: object; readonly requestId: string };
-}
-
-const callSender = (connection: Connection, call: DraftCall): CallSender => {
-  const answers: Promise<ToolResult>[] = [];
-  const over = new AbortController();
-  let last = { session: connection.session(), requestId: "" };
-  return {
-    send: () => {
-      const onSend = (requestId: string): void => {
-        // Read here, because a lost session may just have been replaced.
-        last = { session: connection.session(), requestId };
-      };
-      const answer = connection.once("tools/call", toParams(call), { onSend, signal: over.signal }).then(toToolResult);
-      answers.push(answer);
-      return answer;
-    },
-    anyAnswer: () => {
-      const answer = Promise.any(answers);
-      // Who follows the task does not need it.
-      answer.catch(() => {});
-      return answer;
-    },
-    giveUp: () => over.abort(new TaskClientError("cancelled", "the call was cancelled")),
-    last: () => last,
-  };
-};
 
 /** What news of a call makes of it. */
 const settler = (
@@ -191,12 +130,6 @@ const settler = (
   };
 };
 
-const toParams = ({ taskId, tool, args, meta, keepAliveMs }: DraftCall): Members =>
-  callParams(tool, args, {
-    ...meta,
-    [taskKey]: { taskId, ...(keepAliveMs === undefined ? {} : { keepAlive: keepAliveMs }) },
-  });
-
 const noticeOf = (connection: Connection, taskId: string): { readonly seen: Promise<void>; stop(): void } => {
   const seen = deferred<void>();
   const stop = connection.onNotification((method, params) => {
@@ -233,38 +166,6 @@ const afterLoss = async (
     { ...lost, taskId, cause: lost },
   );
 };
-
-/** Between two looks whether a cancellation was heard (milliseconds). */
-const checkPausesMs = [0, 100, 200, 400, 800, 1_600];
-
-/**
- * Nobody answers a request that was cancelled, so the task tells, where there is one. A cancellation that came before its
- * call was ignored: so it is told again when the task turns up, and at last the task is deleted.
- */
-const afterCancel = async (parts: DraftParts, taskId: string, sending: CallSender): Promise<Task> => {
-  const { wire, clock, connection } = parts;
-  let isRunning = false;
-  for (const pauseMs of checkPausesMs) {
-    if (pauseMs > 0) await clock.sleep(pauseMs, connection.closing);
-    const task = await wire.read(taskId).catch((error: unknown) => {
-      if (isTaskClientError(error, "not_found")) return "missing" as const;
-      if (isTaskUnknown(error)) return "unknown" as const;
-      throw error;
-    });
-    if (typeof task === "object" && isOver(task)) return task;
-    const isGone = isRunning && task === "missing";
-    isRunning = typeof task === "object";
-    if (isGone || task === "unknown") break;
-    if (isRunning) await tellCancelled(parts, taskId, sending);
-  }
-  sending.giveUp();
-  if (isRunning) await wire.cancel(taskId);
-  throw new TaskClientError("cancelled", "the call was cancelled", { taskId });
-};
-
-/** The server knows no tasks. One without them may refuse their methods as it does wrong parameters. */
-const isTaskUnknown = (error: unknown): boolean =>
-  isTaskClientError(error, "refused") && (error.rpc?.code === methodNotFound || error.rpc?.code === invalidParams);
 
 /**
  * Looks for the task where no notice comes: after a while, and when the connection has trouble. Resolves with what it
