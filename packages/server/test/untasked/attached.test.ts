@@ -32,8 +32,8 @@ const options: ServeOptions = {
   },
 };
 
-const setUp = async () => {
-  const { server, backend } = await start(options);
+const setUp = async (more: ServeOptions = {}) => {
+  const { server, backend } = await start({ ...options, ...more });
   const makeHost = () => {
     const host = createHostV1();
     attachTasks(host, server, { owners: "local" });
@@ -75,7 +75,7 @@ describe("[D-4] companions in an SDK v1 server that somebody already has", () =>
   });
 
   test("put a question to the user beside the call", async () => {
-    const { makeHost, client, backend } = await setUp();
+    const { makeHost, client, backend } = await setUp({ waitMs: 20_000 });
     await connectHttp(await serveSessions(makeHost), client);
     const result = await inTime(client.callTool({ name: "our-asking", arguments: {} }));
     expect(textOf({ result } as never)).toContain('{"answered":{"ok":true}}');
