@@ -12,11 +12,17 @@ export const track = async <Value>({ calls }: Pick<ServeContext, "calls">, work:
   }
 };
 
-/** Errors become the protocol's, and a stop knows what is still to be answered. */
+/**
+ * Errors become the protocol's, and a stop knows what is still to be answered. Not by `track`: a stop closes the connection
+ * right after the answer, which therefore has to be on its way without any further turn.
+ */
 export const trackCall = async (context: ServeContext, answer: Promise<Result>): Promise<Result> => {
+  context.calls.add(answer);
   try {
-    return await track(context, answer);
+    return await answer;
   } catch (error) {
     throw toProtocolError(error, context.log);
+  } finally {
+    context.calls.delete(answer);
   }
 };
