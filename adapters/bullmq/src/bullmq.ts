@@ -3,7 +3,6 @@ import {
   BridgeError,
   type CallContext,
   type ExecutionRef,
-  isBridgeError,
   type OutputChunk,
   type OutputRange,
   type StartOutcome,
@@ -12,20 +11,19 @@ import {
 } from "@taskbridge/core/adapter";
 import { answerJob } from "./answer-job.ts";
 import { cancelJob } from "./cancel-job.ts";
+import { findStart } from "./events/find-start.ts";
 import { eventSearcher } from "./events/search-events.ts";
 import { watchQueues } from "./events/watch-queues.ts";
 import { type JobPlace, parseRef, toRef } from "./execution-ref.ts";
-import { findStart } from "./find-start.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
+import { type ErrorPlace, toError } from "./mapping/to-error.ts";
 import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
 import { bullmqClient } from "./redis/bullmq-client.ts";
 import type { QueuePort } from "./redis/client.ts";
-import { sentStarts } from "./sent-starts.ts";
 import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
 import { type BullmqTarget, isTemplate, parseTarget } from "./settings/parse-target.ts";
 import { parseStart, repeatStart, startJob } from "./start-job.ts";
-import { type ErrorPlace, toError } from "./to-error.ts";
 import { withSignal } from "./with-signal.ts";
 
 const traits: AdapterTraits = {
@@ -58,7 +56,6 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const client = bullmqClient(options);
   const { address } = client;
   const search = eventSearcher();
-  const sent = sentStarts();
   let isClosed = false;
 
   const prefixOf = (name: string): string => {
@@ -101,24 +98,15 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
       return work(queue, place.id);
     });
 
-  const start = async (request: StartRequest<BullmqTarget>, context: CallContext): Promise<StartOutcome> => {
-    const now = context.now();
-    try {
-      return await guarded(changes("start"), context, async (send) => {
-        const target = parseTarget(request.target);
-        const parsed = parseStart(request, target, options.jobOptions);
-        const first = sent.firstSend(request.key, request.attempt);
-        const queue = await client.open(placeOf(target.queue));
-        send();
-        sent.note(request.key, now);
-        if (first === "none") return startJob(queue, parsed);
-        return repeatStart(queue, parsed, first === "unknown" ? undefined : first.at, search);
-      });
-    } catch (error) {
-      if (isBridgeError(error) && error.notSent) sent.takeBack(request.key, now);
-      throw error;
-    }
-  };
+  const start = (request: StartRequest<BullmqTarget>, context: CallContext): Promise<StartOutcome> =>
+    guarded(changes("start"), context, async (send) => {
+      const target = parseTarget(request.target);
+      const parsed = parseStart(request, target, options.jobOptions);
+      const queue = await client.open(placeOf(target.queue));
+      send();
+      if (request.firstSentAt === undefined) return startJob(queue, parsed);
+      return repeatStart(queue, parsed, request.firstSentAt, search);
+    });
 
   const readOutput = async (queue: QueuePort, id: string, { offset, length }: OutputRange): Promise<OutputChunk> => {
     const chunk = await queue.readResult(id, offset, length);

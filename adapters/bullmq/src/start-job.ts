@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { BridgeError, type StartOutcome, type StartRequest } from "@taskbridge/core/adapter";
+import { findStart } from "./events/find-start.ts";
 import type { SearchEvents } from "./events/search-events.ts";
 import { toRef } from "./execution-ref.ts";
-import { findStart } from "./find-start.ts";
 import { parseOpts, toSnapshot } from "./mapping/to-snapshot.ts";
 import type { JobRow, QueuePort, QueueRead } from "./redis/client.ts";
 import { type JobOptions, parseJobOptions } from "./settings/parse-job-options.ts";
@@ -88,7 +88,7 @@ export const startJob = async (queue: QueuePort, start: ParsedStart): Promise<St
 export const repeatStart = async (
   queue: QueuePort,
   start: ParsedStart,
-  firstSentAt: number | undefined,
+  firstSentAt: number,
   search: SearchEvents,
 ): Promise<StartOutcome> => {
   const started = toStarted(queue, start, await queue.read([start.id]));

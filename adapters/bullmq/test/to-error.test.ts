@@ -1,6 +1,6 @@
 import { expect, it } from "@jest/globals";
 import { BridgeError } from "@taskbridge/core/adapter";
-import { toError } from "../src/to-error.ts";
+import { toError } from "../src/mapping/to-error.ts";
 
 const place = { operation: "start", address: "127.0.0.1:6379", ifSent: "outcome_unknown" } as const;
 

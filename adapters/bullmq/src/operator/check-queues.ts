@@ -1,8 +1,8 @@
 import type { CheckFinding } from "@taskbridge/core/adapter";
 import { isOurId } from "../events/parse-event.ts";
+import { toError } from "../mapping/to-error.ts";
 import type { BullmqClient, JobSample, QueuePort } from "../redis/client.ts";
 import { type BullmqTarget, isTemplate } from "../settings/parse-target.ts";
-import { toError } from "../to-error.ts";
 
 /** How many of a queue's jobs are looked at for their options. */
 const sampleSize = 50;

@@ -1,7 +1,7 @@
 import { BridgeError, type ExecutionSnapshot } from "@taskbridge/core/adapter";
-import { toKeptEnd } from "./events/find-lost-jobs.ts";
-import type { SearchEvents } from "./events/search-events.ts";
-import type { QueuePort } from "./redis/client.ts";
+import type { QueuePort } from "../redis/client.ts";
+import { toKeptEnd } from "./find-lost-jobs.ts";
+import type { SearchEvents } from "./search-events.ts";
 
 /** What the queue's events have kept of a start whose job is gone: that it arrived, and how it ended where they tell. */
 export interface KeptStart {
@@ -19,12 +19,11 @@ const clocksDiffer = 60_000;
 export const findStart = async (
   queue: QueuePort,
   key: string,
-  firstSentAt: number | undefined,
+  firstSentAt: number,
   search: SearchEvents,
   operation: "start" | "find",
 ): Promise<KeptStart | undefined> => {
-  const since = firstSentAt === undefined ? undefined : firstSentAt - clocksDiffer;
-  const { traces, reached } = await search(queue, [key], since);
+  const { traces, reached } = await search(queue, [key], firstSentAt - clocksDiffer);
   const trace = traces.get(key);
   const snapshot = trace?.end === undefined ? undefined : toKeptEnd(trace.end);
   if (trace !== undefined) return snapshot === undefined ? {} : { snapshot };
