@@ -8,7 +8,7 @@ import {
   toBridgeError,
 } from "@taskbridge/core/adapter";
 import { cancelJob } from "./cancel-job.ts";
-import { findLostJobs } from "./events/find-lost-jobs.ts";
+import { findLostJobs, toUnlisted } from "./events/find-lost-jobs.ts";
 import type { SearchEvents } from "./events/search-events.ts";
 import { type JobPlace, parseJobKey, parseRef } from "./execution-ref.ts";
 import { lastStack, toSnapshot } from "./mapping/to-snapshot.ts";
@@ -94,6 +94,7 @@ const inspectQueue = async (
     idsOf("waiting").some((id) => detailed.has(id)) ? queue.countWorkers().catch(() => undefined) : undefined,
   ]);
   const toOutcome = async (want: Wanted, row: JobRow): Promise<InspectOutcome> => {
+    if (row.state === "unlisted") return { notFound: toUnlisted(queue) };
     const found = lost.get(want.place.id);
     if (found !== undefined) return found;
     if (isCancelledInQueue(row)) {

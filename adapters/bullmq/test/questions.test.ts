@@ -46,7 +46,11 @@ describeRedis("a question", () => {
 
   it.each([
     ["of the customer's own shape", { step: 3, rows: 100 }, { message: '{"step":3,"rows":100}' }],
-    ["larger than is shown", { message: "x", rows: "y".repeat(70_000) }, undefined],
+    [
+      "larger than is shown",
+      { message: "x", rows: "y".repeat(70_000) },
+      { message: "progress of 70025 bytes, too large to be shown" },
+    ],
     ["a text", "half way", { message: "half way" }],
   ])("is shown beside progress that is %s, and leaves it as it is", async (_name, progress, told) => {
     await bench.work("helper");

@@ -13,6 +13,10 @@ export const toKeptEnd = ({ eventId, event, text }: KeptEnd): ExecutionSnapshot 
   return { status: "succeeded", questions: [], endedAt, ...(output === undefined ? {} : { output }) };
 };
 
+type NotFound = Extract<InspectOutcome, { notFound: unknown }>["notFound"];
+
+const placeOf = ({ name, prefix }: QueuePort): string => `the queue ${name} (prefix ${prefix})`;
+
 const toOutcome = (where: string, trace: Trace, reached: Reached): InspectOutcome => {
   const snapshot = trace.end === undefined ? undefined : toKeptEnd(trace.end);
   if (snapshot !== undefined) return { snapshot };
@@ -25,6 +29,12 @@ const toOutcome = (where: string, trace: Trace, reached: Reached): InspectOutcom
   return { notFound: { proven: false, reason } };
 };
 
+/** Of a job whose data are left. Unproven: what moves it from list to list may come again. */
+export const toUnlisted = (queue: QueuePort): NotFound => {
+  const reason = `the job's data are there, but it is in no list of ${placeOf(queue)}, so that no worker comes to it: the queue was emptied by other means than BullMQ's, or Redis has lost a part of its memory`;
+  return { proven: false, reason };
+};
+
 /**
  * What became of jobs that are no longer there. The queue's events outlive the jobs that other jobs' retention has trimmed, and
  * hold the results.
@@ -35,7 +45,7 @@ export const findLostJobs = async (
   exists: boolean,
   search: SearchEvents,
 ): Promise<ReadonlyMap<string, InspectOutcome>> => {
-  const where = `the queue ${queue.name} (prefix ${queue.prefix})`;
+  const where = placeOf(queue);
   if (!exists) {
     const reason = `there is nothing of ${where}: another prefix or database, or a Redis that has lost its memory`;
     return new Map(ids.map((id) => [id, { notFound: { proven: false, reason } }]));

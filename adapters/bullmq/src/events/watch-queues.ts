@@ -54,6 +54,8 @@ const toUpdate = (
   isPaused: boolean,
 ): ExecutionUpdate => {
   const named = { key: asStartKey(id), ref: toRef({ prefix: queue.prefix, queue: queue.name, id }) };
+  // Only a look tells that it is lost.
+  if (row.state === "unlisted") return named;
   if (row.state !== "missing") return { ...named, snapshot: withResult(toSnapshot(row, { isPaused }), end) };
   const snapshot = end === undefined ? undefined : toKeptEnd(end);
   return snapshot === undefined ? named : { ...named, snapshot };

@@ -1,8 +1,12 @@
 import type { JobPlace } from "../execution-ref.ts";
 
-/** Where BullMQ has a job: `waiting` is also a prioritized one, `missing` one that is not there, `gone` one that we removed. */
+/**
+ * Where BullMQ has a job: `waiting` is also a prioritized one, `missing` one that is not there, `gone` one that we removed.
+ * `unlisted`: its data are there, but it is in no list and no set of the queue, so that nobody will come to it.
+ */
 export type JobState =
   | "waiting"
+  | "unlisted"
   | "delayed"
   | "active"
   | "waiting-children"
@@ -30,7 +34,7 @@ export interface JobRow {
   readonly question?: string;
   /** ID of the question that was answered last. */
   readonly answered?: string;
-  /** JSON, unless it is too long. */
+  /** JSON; in place of what is too long, a text that says so. */
   readonly progress?: string;
   /** A JSON list, newest last, unless it is too long. */
   readonly stacktrace?: string;

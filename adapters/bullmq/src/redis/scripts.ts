@@ -38,8 +38,12 @@ export const rowMembers = [
 ] as const;
 
 /**
- * Many jobs of one queue at once. The state is asked of sets and of the lock only: looking a job up in a list takes longer the
- * longer the list is, so that is done only for a job that has been taken but is not locked (its worker has stalled).
+ * Many jobs of one queue at once. The state is asked of sets and of the lock first: looking a job up in a list takes longer the
+ * longer the list is. What is in none of them waits, unless it is in no list either (`unlisted`): the lists were emptied or lost
+ * and left the job's hash behind, so that no worker will ever come to it. That is looked for at each read, since one that
+ * tells `waiting` in between would begin the engine's count anew; and only in lists of 1,000 jobs together, which adds less than a
+ * millisecond to a read of a hundred: behind a longer backlog such a job is found out when that has shrunk. The first five are searched
+ * for one by one, for more the lists are read once.
  */
 const readJobs = `
 local prefix, most = ARGV[1], tonumber(ARGV[2])
@@ -48,6 +52,28 @@ local function value(key, field)
   local length = call("HSTRLEN", key, field)
   if length == 0 or length > most then return false, length end
   return call("HGET", key, field), length
+end
+local lists, backlog, searches, listed = { "wait", "paused", "active" }, false, 0, false
+local function isListed(id)
+  if not backlog then
+    backlog = 0
+    for _, list in ipairs(lists) do backlog = backlog + call("LLEN", prefix .. list) end
+  end
+  if backlog > 1000 then return true end
+  searches = searches + 1
+  if searches <= 5 then
+    for _, list in ipairs(lists) do
+      if call("LPOS", prefix .. list, id) then return true end
+    end
+    return false
+  end
+  if not listed then
+    listed = {}
+    for _, list in ipairs(lists) do
+      for _, each in ipairs(call("LRANGE", prefix .. list, 0, -1)) do listed[each] = true end
+    end
+  end
+  return listed[id] == true
 end
 local function stateOf(id, key, taken)
   if call("ZSCORE", prefix .. "completed", id) then return "completed" end
@@ -61,7 +87,7 @@ local function stateOf(id, key, taken)
   if call("ZSCORE", prefix .. "prioritized", id) then return "waiting" end
   if call("ZSCORE", prefix .. "waiting-children", id) then return "waiting-children" end
   if taken and call("LPOS", prefix .. "active", id) then return "active" end
-  return "waiting"
+  return isListed(id) and "waiting" or "unlisted"
 end
 local rows = {}
 for i = 3, #ARGV, 2 do
@@ -75,7 +101,9 @@ for i = 3, #ARGV, 2 do
       "tb:cancel", "tb:gone", "tb:answered", "ats")
     local state, due = "gone", false
     if not f[9] then state, due = stateOf(id, key, f[11]) end
-    local progress, question = value(key, "progress"), value(key, "tb:question")
+    local progress, size = value(key, "progress")
+    if not progress and size > 0 then progress = string.format('"progress of %d bytes, too large to be shown"', size) end
+    local question = value(key, "tb:question")
     local stack, result, bytes = false, false, 0
     if state == "failed" then stack = value(key, "stacktrace") end
     if state == "completed" then result, bytes = value(key, "returnvalue") end
