@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { AnswerRequest, ExecutionQuestion, ExecutionRef } from "@taskbridge/core/adapter";
-import { ask } from "../src/worker.ts";
+import { ask, type JobQuestion } from "../src/worker.ts";
 import { closeShared, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
 afterAll(closeShared);
@@ -8,6 +8,23 @@ afterAll(closeShared);
 it("asks only within a bridged processor", async () => {
   const job = { id: "1", progress: 0, updateProgress: async () => {} };
   await expect(ask(job, { key: "approve", message: "?" })).rejects.toThrow("bridgeProcessor");
+});
+
+it.each([
+  [{ timeoutMs: Number.NaN }, "timeoutMs must be a number of milliseconds from 0 to 315360000000, got NaN"],
+  [{ timeoutMs: Number.POSITIVE_INFINITY }, "timeoutMs"],
+  [{ timeoutMs: -1 }, "timeoutMs"],
+  [{ timeoutMs: "60000" }, 'timeoutMs must be a number of milliseconds from 0 to 315360000000, got "60000"'],
+  [{ key: "" }, 'key must be a text that is not empty, got ""'],
+  [{ key: undefined }, "key"],
+  [{ message: 7 }, "message must be a text to be read, got 7"],
+  [{ message: " \n" }, "message"],
+  [{ schema: [] }, "schema must be a JSON Schema, got []"],
+])("refuses to ask with %j", async (wrong, text) => {
+  const job = { id: "1", progress: 0, updateProgress: async () => {} };
+  const asking = ask(job, { key: "approve", message: "?", ...wrong } as JobQuestion);
+  await expect(asking).rejects.toThrow(TypeError);
+  await expect(asking).rejects.toThrow(text);
 });
 
 describeRedis("a question", () => {
@@ -71,6 +88,18 @@ describeRedis("a question", () => {
     const schema = { type: "string", enum: Array.from({ length: 9_000 }, (_, index) => `option-${index}`) };
     const { ref } = await bench.start("asks", { question: { schema } });
     expect((await bench.ended(ref)).failure?.reason).toMatch(/^the question approve#1 has \d+ bytes .* at most 65536/);
+  });
+
+  it("without a usable deadline fails its job, and nothing of it is written", async () => {
+    await bench.work("helper");
+    // As it is after JSON.
+    const { ref, id } = await bench.start("asks", { question: { timeoutMs: null } });
+    expect((await bench.ended(ref)).failure).toMatchObject({
+      code: "TypeError",
+      reason: expect.stringContaining("timeoutMs must be"),
+    });
+    const fields = await bench.redis.hkeys(bench.queue.toKey(id));
+    expect(fields.filter((field) => field.startsWith("tb:"))).toEqual([]);
   });
 
   it("that an earlier version of the helper has asked, in the job's progress, is shown and answered", async () => {

@@ -1,5 +1,5 @@
 import { inlineOutputBytes, type JsonObject, type JsonValue } from "@taskbridge/core/adapter";
-import { isObject } from "../settings/misconfigured.ts";
+import { isObject, show } from "../settings/misconfigured.ts";
 import { type BridgedJob, named, type Run, runs } from "./job-run.ts";
 
 export interface JobQuestion {
@@ -9,7 +9,7 @@ export interface JobQuestion {
   readonly message: string;
   /** JSON Schema of what an `accept` carries. */
   readonly schema?: JsonObject;
-  /** How long an answer is waited for (milliseconds). Default: a day. */
+  /** How long an answer is waited for (milliseconds), ten years at most. Default: a day. */
   readonly timeoutMs?: number;
 }
 
@@ -20,6 +20,19 @@ export type JobAnswer =
   | { readonly action: "cancel" };
 
 const day = 24 * 60 * 60 * 1000;
+/** Much later BullMQ's scores, which are multiples of times, are no longer exact. */
+const longestMs = 3_650 * day;
+
+/** What could not be shown would be waited for all the same. */
+const assertQuestion = ({ key, message, schema, timeoutMs = day }: JobQuestion): void => {
+  const refuse = (member: string, what: string, got: unknown): TypeError =>
+    new TypeError(`ask: ${member} must be ${what}, got ${typeof got === "number" ? got : show(got)}`);
+  if (typeof key !== "string" || key === "") throw refuse("key", "a text that is not empty", key);
+  if (typeof message !== "string" || message.trim() === "") throw refuse("message", "a text to be read", message);
+  if (schema !== undefined && !isObject(schema)) throw refuse("schema", "a JSON Schema", schema);
+  if (typeof timeoutMs !== "number" || !(timeoutMs >= 0 && timeoutMs <= longestMs))
+    throw refuse("timeoutMs", `a number of milliseconds from 0 to ${longestMs}`, timeoutMs);
+};
 
 /** Takes the question out of what the job shows; `progress` has it where an earlier version has asked. */
 const closeQuestion = async (job: BridgedJob, { holder, id: jobId }: Run, id: string): Promise<void> => {
@@ -33,12 +46,12 @@ const closeQuestion = async (job: BridgedJob, { holder, id: jobId }: Run, id: st
 /**
  * Asks a person, and waits without holding the worker: the job is put off until the answer is there, and the processor is then
  * **run again from its beginning**, where this call returns the answer at once. Let what it throws pass, and keep what comes
- * before it repeatable. Rejects outside of a bridged processor, and when message and schema have more than 64 KiB as JSON.
+ * before it repeatable. Rejects outside of a bridged processor, with a `TypeError` when a member is of another kind, and when
+ * message and schema have more than 64 KiB as JSON; nothing is written then.
  */
-export const ask = async (
-  job: BridgedJob,
-  { key, message, schema, timeoutMs = day }: JobQuestion,
-): Promise<JobAnswer> => {
+export const ask = async (job: BridgedJob, question: JobQuestion): Promise<JobAnswer> => {
+  assertQuestion(question);
+  const { key, message, schema, timeoutMs = day } = question;
   const run = runs.get(job);
   if (run === undefined) throw new Error("ask works within a processor that bridgeProcessor has wrapped");
   const count = (run.asked.get(key) ?? 0) + 1;
@@ -50,22 +63,22 @@ export const ask = async (
     redis.hget(jobKey, `tb:answer:${id}`),
     redis.hget(jobKey, `tb:asked:${id}`),
   ]);
-  const expiresAt = deadline === null ? Date.now() + timeoutMs : Number(deadline);
+  const expiresAt = deadline === null ? Date.now() + Math.round(timeoutMs) : Number(deadline);
   if (given !== null || expiresAt <= Date.now()) {
     await closeQuestion(job, run, id);
     if (given === null) return { action: "cancel" };
     const { action, content } = JSON.parse(given) as { action: JobAnswer["action"]; content?: JsonValue };
     return action === "accept" && content !== undefined ? { action, content } : { action };
   }
-  const question = JSON.stringify({ id, message, ...(schema === undefined ? {} : { schema }), expiresAt });
-  const bytes = Buffer.byteLength(question);
+  const asked = JSON.stringify({ id, message, ...(schema === undefined ? {} : { schema }), expiresAt });
+  const bytes = Buffer.byteLength(asked);
   if (bytes > inlineOutputBytes)
     throw new Error(`the question ${id} has ${bytes} bytes with its schema, at most ${inlineOutputBytes} can be shown`);
   const now = Date.now();
   // In one step: a job is never put off without its question, nor has one that it does not wait for.
   await run.holder.getBackend().moveToDelayed(run.id, now, Math.max(0, expiresAt - now), run.token, {
     skipAttempt: true,
-    fieldsToUpdate: { [`tb:asked:${id}`]: expiresAt, "tb:asking": id, "tb:question": question },
+    fieldsToUpdate: { [`tb:asked:${id}`]: expiresAt, "tb:asking": id, "tb:question": asked },
   });
   throw named("DelayedError", `waits for an answer to ${id}`);
 };
