@@ -2,9 +2,9 @@ import type { ExecutionFailure, ExecutionProgress, ExecutionSnapshot } from "@ta
 import type { JobRow } from "../redis/client.ts";
 import { isObject } from "../settings/misconfigured.ts";
 import { parseProgress, parseQuestion } from "./parse-progress.ts";
+import { toLine } from "./to-line.ts";
 import { toOutput, toStream } from "./to-output.ts";
 
-const longestReason = 300;
 const longestLog = 8_192;
 
 /** What is known of a job beside itself. */
@@ -25,7 +25,7 @@ export const parseOpts = (opts: string | undefined): Readonly<Record<string, unk
 
 /** One line for a person. */
 const toReason = (text: string | undefined, fallback: string): string =>
-  (text?.trim().split("\n", 1)[0] || fallback).slice(0, longestReason);
+  toLine(text?.trim().split("\n", 1)[0] ?? "") || fallback;
 
 const parseStacks = (stacktrace: string | undefined): readonly unknown[] => {
   try {
