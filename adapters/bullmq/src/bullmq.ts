@@ -3,6 +3,7 @@ import {
   BridgeError,
   type CallContext,
   type ExecutionRef,
+  isBridgeError,
   type OutputChunk,
   type OutputRange,
   type StartOutcome,
@@ -16,7 +17,7 @@ import { eventSearcher } from "./events/search-events.ts";
 import { watchQueues } from "./events/watch-queues.ts";
 import { type JobPlace, parseRef, toRef } from "./execution-ref.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
-import { type ErrorPlace, toError } from "./mapping/to-error.ts";
+import { type ErrorPlace, toError, toFinding } from "./mapping/to-error.ts";
 import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
 import { bullmqClient } from "./redis/bullmq-client.ts";
@@ -54,7 +55,6 @@ const looks = (operation: string): Verb => ({ operation, ifSent: "unavailable" }
 export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const options = parseOptions({ ...given });
   const client = bullmqClient(options);
-  const { address } = client;
   const search = eventSearcher();
   let isClosed = false;
 
@@ -67,7 +67,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   /** Gives up with the signal, and turns what Redis says into the contract's errors. */
   const guarded = async <Value>(
     { operation, ifSent }: Verb,
-    { signal }: CallContext,
+    { signal, log }: CallContext,
     work: (send: () => void) => Promise<Value>,
   ): Promise<Value> => {
     let wasSent = false;
@@ -81,7 +81,8 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
         }),
       );
     } catch (error) {
-      throw toError(error, { operation, address, wasSent, ifSent });
+      if (!isBridgeError(error)) log("warn", `${operation}: ${toFinding(error, client.address)}`);
+      throw toError(error, { operation, wasSent, ifSent });
     }
   };
   /** One operation on the queue of a job, once that is there to be asked. */

@@ -136,7 +136,11 @@ describeRedis(
         expect(error).toMatchObject({ code: "denied", notSent: true });
         const [finding] = await adapter.check([request.target], bench.context());
         expect(finding).toMatchObject({ level: "error", message: expect.stringContaining("WRONGPASS") });
-        expect(`${error?.message} ${finding?.message}`).not.toContain("wrong-secret");
+        expect(error?.message).toBe("Redis refuses: WRONGPASS");
+        expect(bench.logged.map(([text]) => text)).toContainEqual(
+          expect.stringContaining(`start: Redis at 127.0.0.1:${bench.server?.port}: WRONGPASS`),
+        );
+        expect(`${JSON.stringify(bench.logged)} ${finding?.message}`).not.toContain("wrong-secret");
       } finally {
         await bench.close();
       }

@@ -323,8 +323,10 @@ describeRedis("a start", () => {
     const request = { key: newKey(), target: nowhere.parseTarget({ queue: "q" }), input: "{}", attempt: 1 };
     const { code, message } = await errorOf(nowhere.start(request, bench.context()));
     expect(code).toBe("unavailable");
-    expect(message).toContain(`${hostname}:1/3`);
-    expect(message).not.toContain(secret);
+    expect(message).toBe("Redis cannot be reached: ECONNREFUSED");
+    const [told] = bench.logged.at(-1) ?? [];
+    expect(told).toContain(`start: Redis at ${hostname}:1/3: `);
+    expect(told).not.toContain(secret);
   });
 
   it("uses a queue and a connection that are there already, and leaves them open", async () => {

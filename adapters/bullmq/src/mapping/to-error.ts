@@ -18,23 +18,51 @@ const refusals: Readonly<Record<string, BridgeErrorCode>> = {
 
 export interface ErrorPlace {
   readonly operation: string;
-  /** Host and port. */
-  readonly address: string;
   /** Something may have left for the backend before it failed. */
   readonly wasSent: boolean;
   /** When given up after the send: `outcome_unknown` for what changes something. */
   readonly ifSent: "unavailable" | "outcome_unknown";
 }
 
-/** An error of the Redis client or of Redis itself. */
-export const toError = (error: unknown, { operation, address, wasSent, ifSent }: ErrorPlace): BridgeError => {
-  if (isBridgeError(error)) return error;
+const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";
+
+const codeOf = (error: unknown): string | undefined => {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" && /^E[A-Z]+$/.test(code) ? code : undefined;
+};
+
+const textOf = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
-  const told = message === "" ? ((error as { code?: string }).code ?? "no reason given") : message;
-  const refusal = refusals[told.split(" ", 1)[0] ?? ""];
-  const isAbort = error instanceof DOMException && error.name === "AbortError";
-  const text = `${isAbort ? "no answer from Redis" : "Redis"} at ${address}${isAbort ? " in time" : `: ${told}`}`;
-  if (refusal !== undefined) return new BridgeError(refusal, text, { operation, notSent: true, cause: error });
-  if (!wasSent) return new BridgeError("unavailable", text, { operation, notSent: true, cause: error });
-  return new BridgeError(ifSent, text, { operation, cause: error });
+  return message === "" ? (codeOf(error) ?? "no reason given") : message;
+};
+
+const refusalOf = (error: unknown): string | undefined =>
+  Object.keys(refusals).find((word) => textOf(error).split(" ", 1)[0] === word);
+
+/** For operators: where it failed, and in whose words. `address`: host and port. */
+export const toFinding = (error: unknown, address: string): string => {
+  if (isBridgeError(error)) return error.message;
+  return isAbort(error) ? `no answer from Redis at ${address} in time` : `Redis at ${address}: ${textOf(error)}`;
+};
+
+/** For callers, models among them: what Redis and its client say may name hosts and users, so it stays in the cause. */
+const toMessage = (error: unknown): string => {
+  if (isAbort(error)) return "no answer from Redis in time";
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return `Redis refuses: ${refusal}`;
+  const code = codeOf(error);
+  return code === undefined ? "Redis failed, or the connection to it" : `Redis cannot be reached: ${code}`;
+};
+
+/** An error of the Redis client or of Redis itself. */
+export const toError = (error: unknown, { operation, wasSent, ifSent }: ErrorPlace): BridgeError => {
+  if (isBridgeError(error)) return error;
+  const refusal = refusalOf(error);
+  const code = refusal === undefined ? undefined : refusals[refusal];
+  const notSent = code !== undefined || !wasSent;
+  return new BridgeError(code ?? (wasSent ? ifSent : "unavailable"), toMessage(error), {
+    operation,
+    notSent,
+    cause: error,
+  });
 };

@@ -1,6 +1,6 @@
 import type { CheckFinding } from "@taskbridge/core/adapter";
 import { isOurId } from "../events/parse-event.ts";
-import { toError } from "../mapping/to-error.ts";
+import { toFinding } from "../mapping/to-error.ts";
 import type { BullmqClient, JobSample, QueuePort } from "../redis/client.ts";
 import { type BullmqTarget, isTemplate } from "../settings/parse-target.ts";
 
@@ -77,8 +77,7 @@ export const checkQueues = async (
 ): Promise<readonly CheckFinding[]> => {
   const failed = (error: unknown, path: string): CheckFinding => {
     if (signal.aborted) throw error;
-    const place = { operation: "check", address: client.address, wasSent: true, ifSent: "unavailable" } as const;
-    return { level: "error", path, message: toError(error, place).message };
+    return { level: "error", path, message: toFinding(error, client.address) };
   };
   let server: readonly CheckFinding[];
   try {
