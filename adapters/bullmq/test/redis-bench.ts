@@ -147,7 +147,8 @@ export const redisBench = async (own?: Partial<RedisServerOptions>): Promise<Red
   const queueName = "reports";
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-bullmq-"));
   const journalPath = join(folder, "journal");
-  const redis = new Redis(url, { maxRetriesPerRequest: null });
+  // Else a connection to a server that is gone outlives its test by two seconds.
+  const redis = new Redis(url, { maxRetriesPerRequest: null, disconnectTimeout: 100 });
   redis.on("error", () => {});
   const queue = new Queue(queueName, { connection: redis, prefix });
   queue.on("error", () => {});
