@@ -1,5 +1,5 @@
 import { BridgeError } from "@taskbridge/core/adapter";
-import { type JobPlace, parseJobKey } from "./execution-ref.ts";
+import type { JobPlace } from "./execution-ref.ts";
 import type { BullmqClient, QueuePort } from "./redis/client.ts";
 
 /** Two are enough, unless another process cancels the same job. */
@@ -41,7 +41,7 @@ export const cancelJob = async (
   const { cancelled, children } = await stopJob(queue, place.id, reason, depth === 0);
   // The parent goes first: else the removal of its last child would set it free to run.
   for (const key of depth < deepest ? children : []) {
-    const child = parseJobKey(key, place.prefix);
+    const child = await queue.locate(key);
     if (child !== undefined) await cancelJob(client, child, reason, depth + 1, root);
   }
   return cancelled;

@@ -10,7 +10,7 @@ import {
 import { cancelJob } from "./cancel-job.ts";
 import { findLostJobs, toUnlisted } from "./events/find-lost-jobs.ts";
 import type { SearchEvents } from "./events/search-events.ts";
-import { type JobPlace, parseJobKey, parseRef } from "./execution-ref.ts";
+import { type JobPlace, parseRef } from "./execution-ref.ts";
 import { lastStack, toSnapshot } from "./mapping/to-snapshot.ts";
 import type { BullmqClient, JobRow, QueuePort, QueueRead } from "./redis/client.ts";
 
@@ -52,11 +52,13 @@ const isCancelledInQueue = ({ cancelReason, state }: JobRow): boolean =>
 /** What the children of a job are doing, over all queues, in one more round trip. */
 const readChildren = async (
   client: BullmqClient,
+  queue: QueuePort,
   parent: JobPlace,
   { childKeys }: JobRow,
 ): Promise<Pick<ExecutionSnapshot, "children">> => {
   if (childKeys.length === 0) return {};
-  const places = childKeys.flatMap((key) => parseJobKey(key, parent.prefix) ?? []).map((place) => ({ place }));
+  const found = await Promise.all(childKeys.map((key) => queue.locate(key)));
+  const places = found.flatMap((place) => (place === undefined ? [] : [{ place }]));
   const groups = await Promise.all(
     byQueue(places).map(async (group) => {
       const { rows, isPaused } = await readGroup(client, group, { parent });
@@ -105,7 +107,7 @@ const inspectQueue = async (
     }
     logStack(row, want, context);
     if (!want.isDetailed) return { snapshot: toSnapshot(row, { isPaused }) };
-    const children = await readChildren(client, want.place, row);
+    const children = await readChildren(client, queue, want.place, row);
     return { snapshot: { ...toSnapshot(row, { isPaused, workers }), ...children } };
   };
   return Promise.all(wanted.map((want, index) => toOutcome(want, rows[index] as JobRow)));

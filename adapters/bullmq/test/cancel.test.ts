@@ -125,10 +125,11 @@ describeRedis("a cancel", () => {
     await flows.close();
   });
 
-  it("removes a child whose ID has three parts from the list that it is in", async () => {
+  it.each(["", "-other"])("removes a child whose ID has three parts from the list that it is in%s", async (other) => {
     const flows = new FlowProducer({ connection: bench.redis, prefix: bench.prefix });
     const id = newKey();
-    const child = { name: "chapter", queueName: "parts", data: {}, opts: { jobId: "book:one:two" } };
+    const prefix = `${bench.prefix}${other}`;
+    const child = { name: "chapter", queueName: "parts", prefix, data: {}, opts: { jobId: "book:one:two" } };
     await flows.add({
       name: "succeeds",
       queueName: bench.queueName,
@@ -136,9 +137,13 @@ describeRedis("a cancel", () => {
       opts: { jobId: id },
       children: [child],
     });
-    await cancel(toRef({ prefix: bench.prefix, queue: bench.queueName, id }));
-    expect(await bench.redis.lrange(`${bench.prefix}:parts:wait`, 0, -1)).toEqual([]);
-    expect(await bench.redis.keys(`${bench.prefix}:parts:book*`)).toEqual([]);
+    const ref = toRef({ prefix: bench.prefix, queue: bench.queueName, id });
+    expect(await bench.look(ref, "detail")).toMatchObject({
+      snapshot: { children: [{ name: "chapter", status: "queued" }] },
+    });
+    await cancel(ref);
+    expect(await bench.redis.lrange(`${prefix}:parts:wait`, 0, -1)).toEqual([]);
+    expect(await bench.redis.keys(`${prefix}:parts:book*`)).toEqual([]);
     await flows.close();
   });
 

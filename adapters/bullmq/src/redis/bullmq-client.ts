@@ -1,32 +1,15 @@
 import { inlineOutputBytes } from "@taskbridge/core/adapter";
 import { type JobsOptions, Queue } from "bullmq";
-import { Redis, type RedisOptions } from "ioredis";
+import type { Redis } from "ioredis";
+import { parseJobKeys } from "../execution-ref.ts";
 import { toQueueRead } from "../mapping/to-queue-read.ts";
 import { misconfigured } from "../settings/misconfigured.ts";
 import type { ParsedOptions } from "../settings/parse-options.ts";
-import type { BullmqClient, EventReader, JobSample, QueuePort, ServerFacts } from "./client.ts";
+import type { BullmqClient, JobSample, QueuePort, ServerFacts } from "./client.ts";
+import { addressOf, type Connection, isRedis, openReader, toRecord, toRedis, whenReady } from "./connection.ts";
 import { scripts } from "./scripts.ts";
 
 export type BullQueue = Queue;
-export type RedisConnection = Redis;
-export type RedisSettings = RedisOptions;
-
-/**
- * Commands fail instead of waiting: a command that ioredis keeps for later, or sends again after a reconnect, would come long
- * after the call that made it was given up.
- */
-const settings = {
-  lazyConnect: true,
-  enableOfflineQueue: false,
-  autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: 0,
-  connectTimeout: 5_000,
-  disconnectTimeout: 200,
-  // A connection that the network has forgotten would swallow commands for a quarter of an hour.
-  socketTimeout: 20_000,
-  retryStrategy: (times: number) => Math.min(10 * 4 ** Math.min(times - 1, 5), 1_000),
-} satisfies RedisOptions;
-
 const scanCount = 1_000;
 /** So few jobs that one script does not keep Redis from others for long. */
 const pageSize = 100;
@@ -43,88 +26,17 @@ const withScripts = (redis: Redis): Scripted => {
   return redis as Scripted;
 };
 
-const opening = new WeakMap<Redis, Promise<void>>();
-
-const untilReady = (redis: Redis): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const settle = (error?: Error): void => {
-      opening.delete(redis);
-      redis.off("ready", settle);
-      redis.off("error", settle);
-      redis.off("end", onEnd);
-      if (error === undefined) resolve();
-      else reject(error);
-    };
-    const onEnd = (): void => settle(new Error("the connection is closed"));
-    redis.once("ready", settle);
-    redis.once("error", settle);
-    redis.once("end", onEnd);
-    // Made lazily. Its failure is told by the event.
-    if (redis.status === "wait" || redis.status === "end") redis.connect().catch(() => {});
-  });
-
-/** Waits for a connection that is being made; a failed attempt rejects, although ioredis goes on trying. */
-const whenReady = (redis: Redis): Promise<void> => {
-  if (redis.status === "ready") return Promise.resolve();
-  const waiting = opening.get(redis) ?? untilReady(redis);
-  opening.set(redis, waiting);
-  return waiting;
-};
-
-type Connection = NonNullable<ParsedOptions["connection"]>;
-
-const isRedis = (connection: Exclude<Connection, string>): connection is Redis =>
-  typeof (connection as Partial<Redis>).duplicate === "function";
-
-const toRedis = (connection: Connection): Redis => {
-  if (typeof connection === "string") return new Redis(connection, settings);
-  if (isRedis(connection)) return connection;
-  const { url, ...own } = connection;
-  const all = { ...own, ...settings, replyMapping: "legacy" as const };
-  return url === undefined ? new Redis(all) : new Redis(url, all);
-};
-
-const ofUrl = (url: string): string => {
-  const { hostname, port, pathname } = new URL(url);
-  return `${hostname}:${port === "" ? 6379 : port}${pathname === "/" ? "" : pathname}`;
-};
-
-const addressOf = (connection: ParsedOptions["connection"]): string => {
-  if (typeof connection === "string") return ofUrl(connection);
-  if (connection !== undefined && !isRedis(connection) && connection.url !== undefined) return ofUrl(connection.url);
-  const own = connection === undefined ? {} : isRedis(connection) ? connection.options : connection;
-  const { host = "127.0.0.1", port = 6379, path } = own;
-  return path ?? `${host}:${port}`;
-};
-
-const openReader = (redis: Redis, key: string, connectionName: string): EventReader => {
-  // What has `QueueEvents` lose events is its start at `$`, and it ends at one that is not JSON; nor does it wait for who listens.
-  const reader = redis.duplicate({ ...settings, connectionName });
-  reader.on("error", () => {});
-  return {
-    read: async (after, count, blockMs) => {
-      await whenReady(reader);
-      const streams = await reader.xread("COUNT", count, "BLOCK", blockMs, "STREAMS", key, after);
-      const entries = streams?.[0]?.[1] ?? [];
-      return entries.map(([eventId, flat]) => ({ eventId, fields: toRecord(flat) }));
-    },
-    close: () => reader.disconnect(),
-  };
-};
-
-const toRecord = (flat: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ""]] : [])));
-
 /** One queue's operations. */
 const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
   const key = (name: string): string => queue.toKey(name);
   const prefix = key("");
+  const name = prefix.slice(0, -queue.name.length - 2);
   return {
-    prefix: prefix.slice(0, -queue.name.length - 2),
+    prefix: name,
     name: queue.name,
-    add: async (id, name, data, options) => {
-      const job = await queue.add(name, data, { ...(options as JobsOptions), jobId: id });
-      return job.id ?? "";
+    add: async (id, job, data, options) => {
+      const added = await queue.add(job, data, { ...(options as JobsOptions), jobId: id });
+      return added.id ?? "";
     },
     read: async (ids, detailed) => {
       const pageCount = Math.max(1, Math.ceil(ids.length / pageSize));
@@ -196,6 +108,18 @@ const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
       return lists.flat();
     },
     openEvents: () => openReader(redis, key("events"), queue.getBackend().clientName(":qe")),
+    locate: async (jobKey) => {
+      const places = parseJobKeys(jobKey, name);
+      const [first] = places;
+      if (places.length < 2 || first?.prefix === name) return first;
+      // Both would have the job under the same key, but only one of these queues is there.
+      const used = await Promise.all(
+        places.map((place) =>
+          redis.exists(`${place.prefix}:${place.queue}:meta`, `${place.prefix}:${place.queue}:events`),
+        ),
+      );
+      return places.find((_, index) => (used[index] ?? 0) > 0) ?? first;
+    },
     countWorkers: () => queue.getWorkersCount(),
     sample: async (count) => {
       const jobs = await queue.getJobs(undefined, 0, count - 1, false);
@@ -221,6 +145,8 @@ const toServerFacts = (info: string): ServerFacts => {
 /** Connects at the first use. */
 export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClient => {
   const opened = new Map<string, Queue>();
+  /** In place of the connections of queues that never became ready. */
+  const spares = new Map<Queue, Redis>();
   let own: Redis | undefined;
 
   const connect = (): Redis => {
@@ -232,14 +158,28 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
   };
   const given = (name: string, ofPrefix: string): Queue | undefined =>
     queues.find((queue) => queue.toKey("") === `${ofPrefix}:${name}:`);
-  const clientOf = async (queue: Queue): Promise<Redis> => {
-    await queue.waitUntilReady();
-    // BullMQ's wrapper of an ioredis client, which has all of its methods.
-    return (await queue.getBackend().client) as unknown as Redis;
+  /**
+   * What a queue of theirs lends. BullMQ makes a queue ready once: where that failed, be it for want of one answer, only its connection
+   * is of use, or another one with the same settings.
+   */
+  const borrow = async (queue: Queue): Promise<{ readonly redis: Redis; readonly isReady: boolean }> => {
+    const theirs = queue.opts.connection as Exclude<Connection, string>;
+    // Else a server that is away would be waited for.
+    if (isRedis(theirs)) await whenReady(theirs);
+    try {
+      await queue.waitUntilReady();
+      // BullMQ's wrapper of an ioredis client, which has all of its methods.
+      return { redis: (await queue.getBackend().client) as unknown as Redis, isReady: true };
+    } catch {
+      const redis = spares.get(queue) ?? toRedis(theirs);
+      if (redis !== theirs && !spares.has(queue)) redis.on("error", () => {});
+      spares.set(queue, redis);
+      return { redis, isReady: false };
+    }
   };
   const anyClient = async (): Promise<Redis> => {
     const [first] = queues;
-    const redis = connection === undefined && first !== undefined ? await clientOf(first) : connect();
+    const redis = connection === undefined && first !== undefined ? (await borrow(first)).redis : connect();
     await whenReady(redis);
     return redis;
   };
@@ -273,9 +213,10 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
       const theirs = given(name, prefix);
       const lender =
         theirs ?? (connection === undefined && parent !== undefined ? given(parent.queue, parent.prefix) : undefined);
-      const redis = lender === undefined ? connect() : await clientOf(lender);
+      const { redis, isReady } = lender === undefined ? { redis: connect(), isReady: false } : await borrow(lender);
       await whenReady(redis);
-      return openQueue(theirs ?? (await readyQueue(name, prefix, redis)), withScripts(redis));
+      const queue = theirs !== undefined && isReady ? theirs : await readyQueue(name, prefix, redis);
+      return openQueue(queue, withScripts(redis));
     },
     server: async () => toServerFacts(await (await anyClient()).info()),
     async *listQueues(prefix) {
@@ -292,6 +233,8 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
       const closing = [...opened.values()];
       opened.clear();
       for (const queue of closing) queue.close().catch(() => {});
+      for (const [queue, redis] of spares) if (redis !== (queue.opts.connection as unknown)) redis.disconnect();
+      spares.clear();
       if (own !== connection) own?.disconnect();
       own = undefined;
     },

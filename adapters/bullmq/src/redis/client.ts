@@ -132,6 +132,8 @@ export interface QueuePort {
   /** IDs of the jobs that have ended, newest first, so many of each kind. */
   endedIds(count: number): Promise<readonly string[]>;
   openEvents(): EventReader;
+  /** Where a child of one of its jobs is, by the key under which BullMQ has it. */
+  locate(jobKey: string): Promise<JobPlace | undefined>;
   countWorkers(): Promise<number>;
   /** The newest jobs, of every state. */
   sample(count: number): Promise<readonly JobSample[]>;

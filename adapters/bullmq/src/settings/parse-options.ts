@@ -1,4 +1,5 @@
-import type { BullQueue, RedisConnection, RedisSettings } from "../redis/bullmq-client.ts";
+import type { BullQueue } from "../redis/bullmq-client.ts";
+import type { RedisConnection, RedisSettings } from "../redis/connection.ts";
 import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
