@@ -15,6 +15,8 @@ import { type EventCursor, isLater, parseCursor, toCursor } from "./event-cursor
 import { toKeptEnd } from "./find-lost-jobs.ts";
 import { isOurId, parseEvent } from "./parse-event.ts";
 
+/** Before all events. */
+const beginning = "0-0";
 const eventsAtOnce = 200;
 const blockMs = 5_000;
 /** Longest pause (milliseconds) after a failure, of Redis or of the sink. */
@@ -91,7 +93,8 @@ const findStart = async (
   last: string | undefined,
 ): Promise<{ readonly after: string; readonly missed: readonly ExecutionUpdate[] }> => {
   const span = await queue.eventSpan();
-  if (last === undefined) return { after: span?.last ?? "0-0", missed: [] };
+  if (last === undefined) return { after: span?.last ?? beginning, missed: [] };
+  if (await isBehind(queue, last)) return { after: beginning, missed: [] };
   if (span === undefined || !isLater(span.first, last)) return { after: last, missed: [] };
   const ids = (await queue.endedIds(mostHints)).filter(isOurId);
   const missed = ids.map((id) => ({
@@ -99,6 +102,15 @@ const findStart = async (
     ref: toRef({ prefix: queue.prefix, queue: queue.name, id }),
   }));
   return { after: last, missed };
+};
+
+/**
+ * Whether the stream is another one than that event was in, and behind it: made anew after a removal, by a server whose clock was put
+ * back. What comes now would not be after that event for as long as the clocks differed.
+ */
+const isBehind = async (queue: QueuePort, eventId: string): Promise<boolean> => {
+  const newest = await queue.lastEventId();
+  return newest !== undefined && isLater(eventId, newest);
 };
 
 const openSink = (
@@ -143,8 +155,10 @@ const follow = async (
     try {
       const events = await reader.read(after, eventsAtOnce, blockMs);
       const next = events.at(-1)?.eventId;
-      if (next !== undefined) {
-        const queue = await client.open(place);
+      const queue = await client.open(place);
+      if (next === undefined) {
+        if (await isBehind(queue, after)) after = beginning;
+      } else {
         const updates = await readUpdates(queue, events, log);
         unsaved += events.length;
         if (updates.length > 0 || unsaved >= keepCursorEvery) {

@@ -101,6 +101,7 @@ const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
       ]);
       return first[0] === undefined || last[0] === undefined ? undefined : { first: first[0][0], last: last[0][0] };
     },
+    lastEventId: async () => ((await redis.taskbridgeLastEventId(key("events"))) as string | null) ?? undefined,
     endedIds: async (count) => {
       const lists = await Promise.all(
         ["completed", "failed"].map((state) => redis.zrevrange(key(state), 0, count - 1)),

@@ -129,6 +129,8 @@ export interface QueuePort {
   hasDroppedEvents(): Promise<boolean>;
   /** IDs of the oldest and newest event; undefined when there is none. */
   eventSpan(): Promise<{ readonly first: string; readonly last: string } | undefined>;
+  /** ID of the newest event that the stream ever had; undefined when there is no stream. */
+  lastEventId(): Promise<string | undefined>;
   /** IDs of the jobs that have ended, newest first, so many of each kind. */
   endedIds(count: number): Promise<readonly string[]>;
   openEvents(): EventReader;

@@ -192,6 +192,16 @@ local value = redis.call("HGET", KEYS[1], "returnvalue")
 return { #value, string.sub(value, ARGV[1] + 1, ARGV[1] + ARGV[2]) }
 `;
 
+/** ID of the newest event that ever was in the stream, without that event, which may be large. */
+const lastEventId = `
+if redis.call("EXISTS", KEYS[1]) == 0 then return false end
+local facts = redis.call("XINFO", "STREAM", KEYS[1])
+for i = 1, #facts, 2 do
+  if facts[i] == "last-generated-id" then return facts[i + 1] end
+end
+return false
+`;
+
 type Script = Readonly<{ numberOfKeys: number; lua: string }>;
 
 export const scripts: Readonly<{
@@ -199,9 +209,11 @@ export const scripts: Readonly<{
   taskbridgeMarkCancelled: Script;
   taskbridgeStoreAnswer: Script;
   taskbridgeReadResult: Script;
+  taskbridgeLastEventId: Script;
 }> = {
   taskbridgeReadJobs: { numberOfKeys: 1, lua: readJobs },
   taskbridgeMarkCancelled: { numberOfKeys: 2, lua: markCancelled },
   taskbridgeStoreAnswer: { numberOfKeys: 2, lua: storeAnswer },
   taskbridgeReadResult: { numberOfKeys: 1, lua: readResult },
+  taskbridgeLastEventId: { numberOfKeys: 1, lua: lastEventId },
 };
