@@ -1,26 +1,35 @@
 import { inlineOutputBytes } from "@taskbridge/core/adapter";
 import { type JobsOptions, Queue } from "bullmq";
-import type { Redis } from "ioredis";
 import { parseJobKeys } from "../execution-ref.ts";
 import { toQueueRead } from "../mapping/to-queue-read.ts";
 import { misconfigured } from "../settings/misconfigured.ts";
 import type { ParsedOptions } from "../settings/parse-options.ts";
 import type { BullmqClient, JobSample, QueuePort, ServerFacts } from "./client.ts";
-import { addressOf, type Connection, isRedis, openReader, toRecord, toRedis, whenReady } from "./connection.ts";
+import {
+  addressOf,
+  type Connection,
+  isRedis,
+  openReader,
+  type RedisConnection,
+  toRecord,
+  toRedis,
+  whenReady,
+} from "./connection.ts";
 import { scripts } from "./scripts.ts";
 
 export type BullQueue = Queue;
+
 const scanCount = 1_000;
 /** So few jobs that one script does not keep Redis from others for long. */
 const pageSize = 100;
 
 /** Our scripts, as ioredis defines them. */
-type Scripted = Redis &
+type Scripted = RedisConnection &
   Readonly<Record<keyof typeof scripts, (...args: readonly (string | number)[]) => Promise<unknown>>> & {
     taskbridgeReadResultBuffer(...args: readonly (string | number)[]): Promise<[number, Buffer] | null>;
   };
 
-const withScripts = (redis: Redis): Scripted => {
+const withScripts = (redis: RedisConnection): Scripted => {
   if (!("taskbridgeReadJobs" in redis))
     for (const [name, script] of Object.entries(scripts)) redis.defineCommand(name, script);
   return redis as Scripted;
@@ -147,10 +156,10 @@ const toServerFacts = (info: string): ServerFacts => {
 export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClient => {
   const opened = new Map<string, Queue>();
   /** In place of the connections of queues that never became ready. */
-  const spares = new Map<Queue, Redis>();
-  let own: Redis | undefined;
+  const spares = new Map<Queue, RedisConnection>();
+  let own: RedisConnection | undefined;
 
-  const connect = (): Redis => {
+  const connect = (): RedisConnection => {
     if (connection === undefined) throw misconfigured("url", "is needed beside queues, for all that they do not name");
     if (own !== undefined) return own;
     own = toRedis(connection);
@@ -163,14 +172,14 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
    * What a queue of theirs lends. BullMQ makes a queue ready once: where that failed, be it for want of one answer, only its connection
    * is of use, or another one with the same settings.
    */
-  const borrow = async (queue: Queue): Promise<{ readonly redis: Redis; readonly isReady: boolean }> => {
+  const borrow = async (queue: Queue): Promise<{ readonly redis: RedisConnection; readonly isReady: boolean }> => {
     const theirs = queue.opts.connection as Exclude<Connection, string>;
     // Else a server that is away would be waited for.
     if (isRedis(theirs)) await whenReady(theirs);
     try {
       await queue.waitUntilReady();
       // BullMQ's wrapper of an ioredis client, which has all of its methods.
-      return { redis: (await queue.getBackend().client) as unknown as Redis, isReady: true };
+      return { redis: (await queue.getBackend().client) as unknown as RedisConnection, isReady: true };
     } catch {
       const redis = spares.get(queue) ?? toRedis(theirs);
       if (redis !== theirs && !spares.has(queue)) redis.on("error", () => {});
@@ -178,13 +187,13 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
       return { redis, isReady: false };
     }
   };
-  const anyClient = async (): Promise<Redis> => {
+  const anyClient = async (): Promise<RedisConnection> => {
     const [first] = queues;
     const redis = connection === undefined && first !== undefined ? (await borrow(first)).redis : connect();
     await whenReady(redis);
     return redis;
   };
-  const queueOf = (name: string, ofPrefix: string, redis: Redis): Queue => {
+  const queueOf = (name: string, ofPrefix: string, redis: RedisConnection): Queue => {
     const place = `${ofPrefix}:${name}`;
     const known = opened.get(place);
     if (known !== undefined) return known;
@@ -195,7 +204,7 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
     return queue;
   };
   /** A queue that could not be made ready, for want of one answer, never will be: the next call makes another. */
-  const readyQueue = async (name: string, ofPrefix: string, redis: Redis): Promise<Queue> => {
+  const readyQueue = async (name: string, ofPrefix: string, redis: RedisConnection): Promise<Queue> => {
     const queue = queueOf(name, ofPrefix, redis);
     try {
       await queue.waitUntilReady();
