@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { AnswerRequest, ExecutionQuestion, ExecutionRef } from "@taskbridge/core/adapter";
-import { ask, type JobQuestion } from "../src/worker.ts";
+import { type Job, Worker } from "bullmq";
+import { ask, bridgeProcessor, type JobQuestion } from "../src/worker.ts";
 import { closeShared, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
 afterAll(closeShared);
@@ -164,6 +165,44 @@ describeRedis("a question", () => {
     const question = await asked(ref, "approve#1");
     expect((await bench.ended(ref)).output).toEqual({ kind: "json", value: { answer: { action: "cancel" } } });
     await expect(answer(ref, question)).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  it("is left alone by an earlier run of its job that has lost the lock", async () => {
+    const worker = new Worker(bench.queueName, undefined, { connection: bench.redis, prefix: bench.prefix });
+    const outcomes: unknown[] = [];
+    const take = async (token: string): Promise<Job> => {
+      const job = await worker.getNextJob(token);
+      if (job === undefined) throw new Error("no job");
+      return job;
+    };
+    const answers = async (job: Job, token: string) => {
+      const run = bridgeProcessor(async () => {
+        const one = await ask(job, { key: "one", message: "One?" });
+        return [one, await ask(job, { key: "two", message: "Two?" })];
+      });
+      return run(job, token).catch((error: Error) => error.message);
+    };
+    try {
+      const { ref, id } = await bench.start("asks");
+      outcomes.push(await answers(await take("first"), "first"));
+      await answer(ref, await asked(ref, "one#1"), { answerId: "a-1" });
+      const stalled = await take("stalled");
+      // Its lock runs out, and another worker is given the job.
+      await bench.redis.del(`${bench.queue.toKey(id)}:lock`);
+      await bench.redis.lrem(bench.queue.toKey("active"), 1, id);
+      await bench.redis.rpush(bench.queue.toKey("wait"), id);
+      outcomes.push(await answers(await take("second"), "second"));
+      const question = await asked(ref, "two#1");
+      outcomes.push(await answers(stalled, "stalled"));
+      expect(outcomes).toEqual([
+        "waits for an answer to one#1",
+        "waits for an answer to two#1",
+        expect.stringContaining("the lock of job"),
+      ]);
+      expect(await asked(ref, "two#1")).toEqual(question);
+    } finally {
+      await worker.close(true);
+    }
   });
 
   it("waits on when its job is promoted by hand", async () => {

@@ -34,10 +34,27 @@ const assertQuestion = ({ key, message, schema, timeoutMs = day }: JobQuestion):
     throw refuse("timeoutMs", `a number of milliseconds from 0 to ${longestMs}`, timeoutMs);
 };
 
-/** Takes the question out of what the job shows; `progress` has it where an earlier version has asked. */
-const closeQuestion = async (job: BridgedJob, { holder, id: jobId }: Run, id: string): Promise<void> => {
+/**
+ * KEYS: the job, its lock. ARGV: the lock's token, the question's ID. Closes that question, if it is the open one. Replies 1, or 0
+ * where the lock is another run's or nobody's: the question may be that run's, too.
+ */
+const closeQuestionScript = `
+local job, lock, token, question = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+if redis.call("GET", lock) ~= token then return 0 end
+if redis.call("HGET", job, "tb:asking") == question then redis.call("HDEL", job, "tb:asking", "tb:question") end
+return 1
+`;
+
+/**
+ * Takes the question out of what the job shows; `progress` has it where an earlier version has asked. Rejects when the job was given
+ * to another run meanwhile, as every step of BullMQ's does then.
+ */
+const closeQuestion = async (job: BridgedJob, { holder, id: jobId, token = "" }: Run, id: string): Promise<void> => {
   const redis = await holder.getBackend().client;
-  await redis.hdel(holder.toKey(jobId), "tb:asking", "tb:question");
+  redis.defineCommand("taskbridgeCloseQuestion", { numberOfKeys: 2, lua: closeQuestionScript });
+  const key = holder.toKey(jobId);
+  const isHeld = await redis.runCommand("taskbridgeCloseQuestion", [key, `${key}:lock`, token, id]);
+  if (isHeld !== 1) throw new Error(`ask: the lock of job ${jobId} was lost, so another run of it goes on from here`);
   if (!isObject(job.progress) || !isObject(job.progress.question) || job.progress.question.id !== id) return;
   const { question, ...progress } = job.progress;
   await job.updateProgress(progress);

@@ -12,7 +12,9 @@ export interface Holder {
   getBackend(): {
     readonly client: Promise<{
       hget(key: string, field: string): Promise<string | null>;
-      hdel(key: string, ...fields: string[]): Promise<unknown>;
+      defineCommand(name: string, definition: { readonly numberOfKeys: number; readonly lua: string }): unknown;
+      /** Runs a command that was defined. */
+      runCommand(name: string, args: (string | number)[]): Promise<unknown>;
     }>;
     /** Puts a running job off, and writes fields of its hash, in one script. */
     moveToDelayed(
