@@ -13,11 +13,11 @@ export interface JobQuestion {
   readonly timeoutMs?: number;
 }
 
-/** `cancel`: nobody answered in time, or the person closed the question for good. */
+/** `cancel`: the person closed the question for good, or nobody answered in time: `timeout`. */
 export type JobAnswer =
   | { readonly action: "accept"; readonly content?: JsonValue }
   | { readonly action: "decline" }
-  | { readonly action: "cancel" };
+  | { readonly action: "cancel"; readonly reason?: "timeout" };
 
 const day = 24 * 60 * 60 * 1000;
 /** Much later BullMQ's scores, which are multiples of times, are no longer exact. */
@@ -60,17 +60,33 @@ const closeQuestion = async (job: BridgedJob, { holder, id: jobId, token = "" }:
   await job.updateProgress(progress);
 };
 
+const toAnswer = (given: string | null, isLate: boolean): JobAnswer => {
+  const cancelled: JobAnswer = isLate ? { action: "cancel", reason: "timeout" } : { action: "cancel" };
+  if (given === null) return cancelled;
+  const { action, content } = JSON.parse(given) as { action: JobAnswer["action"]; content?: JsonValue };
+  if (action === "accept") return content === undefined ? { action } : { action, content };
+  return action === "decline" ? { action } : cancelled;
+};
+
+/** The start of a task has left its mark. */
+const isOfTask = ({ opts }: BridgedJob): boolean => isObject(opts) && opts.taskbridge !== undefined;
+
 /**
  * Asks a person, and waits without holding the worker: the job is put off until the answer is there, and the processor is then
- * **run again from its beginning**, where this call returns the answer at once. Let what it throws pass, and keep what comes
- * before it repeatable. Rejects outside of a bridged processor, with a `TypeError` when a member is of another kind, and when
- * message and schema have more than 64 KiB as JSON; nothing is written then.
+ * **run again from its beginning**, where this call returns the answer at once. To put it off, this call rejects with BullMQ's
+ * `DelayedError`: let it pass, and keep what comes before it repeatable. After its deadline it returns `cancel` with the reason
+ * `timeout`.
+ *
+ * Rejects with an `Error`, and writes nothing, outside of a bridged processor, for a job that no task has started (nobody could be
+ * asked), when message and schema have more than 64 KiB as JSON, and when this run has lost the job's lock; with a `TypeError` when a
+ * member is of another kind.
  */
 export const ask = async (job: BridgedJob, question: JobQuestion): Promise<JobAnswer> => {
   assertQuestion(question);
   const { key, message, schema, timeoutMs = day } = question;
   const run = runs.get(job);
   if (run === undefined) throw new Error("ask works within a processor that bridgeProcessor has wrapped");
+  if (!isOfTask(job)) throw new Error(`ask: no task has started job ${run.id}, so nobody can be asked`);
   const count = (run.asked.get(key) ?? 0) + 1;
   run.asked.set(key, count);
   const id = `${key}#${count}`;
@@ -80,20 +96,19 @@ export const ask = async (job: BridgedJob, question: JobQuestion): Promise<JobAn
     redis.hget(jobKey, `tb:answer:${id}`),
     redis.hget(jobKey, `tb:asked:${id}`),
   ]);
-  const expiresAt = deadline === null ? Date.now() + Math.round(timeoutMs) : Number(deadline);
-  if (given !== null || expiresAt <= Date.now()) {
+  const now = Date.now();
+  const expiresAt = deadline === null ? now + Math.round(timeoutMs) : Number(deadline);
+  const isLate = expiresAt <= now;
+  if (given !== null || isLate) {
     await closeQuestion(job, run, id);
-    if (given === null) return { action: "cancel" };
-    const { action, content } = JSON.parse(given) as { action: JobAnswer["action"]; content?: JsonValue };
-    return action === "accept" && content !== undefined ? { action, content } : { action };
+    return toAnswer(given, isLate);
   }
   const asked = JSON.stringify({ id, message, ...(schema === undefined ? {} : { schema }), expiresAt });
   const bytes = Buffer.byteLength(asked);
   if (bytes > inlineOutputBytes)
     throw new Error(`the question ${id} has ${bytes} bytes with its schema, at most ${inlineOutputBytes} can be shown`);
-  const now = Date.now();
-  // In one step: a job is never put off without its question, nor has one that it does not wait for.
-  await run.holder.getBackend().moveToDelayed(run.id, now, Math.max(0, expiresAt - now), run.token, {
+  // In one step, which the lock guards: a job is never put off without its question, nor has one that it does not wait for.
+  await run.holder.getBackend().moveToDelayed(run.id, now, expiresAt - now, run.token, {
     skipAttempt: true,
     fieldsToUpdate: { [`tb:asked:${id}`]: expiresAt, "tb:asking": id, "tb:question": asked },
   });

@@ -2,6 +2,7 @@
 export interface BridgedJob {
   readonly id?: string | undefined;
   readonly progress: unknown;
+  readonly opts?: object;
   updateProgress(progress: object): Promise<void>;
 }
 
