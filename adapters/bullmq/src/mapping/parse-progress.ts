@@ -1,5 +1,5 @@
 import type { ExecutionProgress, ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
-import { isObject } from "../settings/misconfigured.ts";
+import { isObject } from "../is-object.ts";
 import { toLine } from "./to-line.ts";
 
 /** What a job's progress tells. */

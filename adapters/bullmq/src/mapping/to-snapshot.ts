@@ -1,6 +1,6 @@
 import type { ExecutionFailure, ExecutionProgress, ExecutionSnapshot } from "@taskbridge/core/adapter";
+import { isObject } from "../is-object.ts";
 import type { JobRow } from "../redis/client.ts";
-import { isObject } from "../settings/misconfigured.ts";
 import { parseProgress, parseQuestion } from "./parse-progress.ts";
 import { toLine } from "./to-line.ts";
 import { toOutput, toStream } from "./to-output.ts";

@@ -1,4 +1,5 @@
-import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject } from "../is-object.ts";
+import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 
 /** How BullMQ treats the jobs of a tool. Numbers may be templates, too. */
 export interface JobOptions {

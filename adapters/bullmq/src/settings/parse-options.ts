@@ -1,6 +1,7 @@
+import { isObject } from "../is-object.ts";
 import type { BullQueue } from "../redis/bullmq-client.ts";
 import type { RedisConnection, RedisSettings } from "../redis/connection.ts";
-import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
 /** ioredis' settings; what `url` says wins over those beside it, as with BullMQ. */

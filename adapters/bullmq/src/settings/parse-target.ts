@@ -1,4 +1,5 @@
-import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject } from "../is-object.ts";
+import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
 /** The queue of a tool. Frozen into each task, so that it is JSON and always has the same form. */

@@ -1,5 +1,5 @@
-import { inlineOutputBytes, type JsonObject, type JsonValue } from "@taskbridge/core/adapter";
-import { isObject, show } from "../settings/misconfigured.ts";
+import type { JsonObject, JsonValue } from "@taskbridge/core/adapter";
+import { isObject } from "../is-object.ts";
 import { type BridgedJob, named, type Run, runs } from "./job-run.ts";
 
 export interface JobQuestion {
@@ -19,6 +19,8 @@ export type JobAnswer =
   | { readonly action: "decline" }
   | { readonly action: "cancel"; readonly reason?: "timeout" };
 
+/** What a look reads of a question, core's `inlineOutputBytes`: workers do without core. */
+const mostBytes = 64 * 1024;
 const day = 24 * 60 * 60 * 1000;
 /** Much later BullMQ's scores, which are multiples of times, are no longer exact. */
 const longestMs = 3_650 * day;
@@ -26,7 +28,9 @@ const longestMs = 3_650 * day;
 /** What could not be shown would be waited for all the same. */
 const assertQuestion = ({ key, message, schema, timeoutMs = day }: JobQuestion): void => {
   const refuse = (member: string, what: string, got: unknown): TypeError =>
-    new TypeError(`ask: ${member} must be ${what}, got ${typeof got === "number" ? got : show(got)}`);
+    new TypeError(
+      `ask: ${member} must be ${what}, got ${typeof got === "number" ? got : (JSON.stringify(got) ?? got)}`,
+    );
   if (typeof key !== "string" || key === "") throw refuse("key", "a text that is not empty", key);
   if (typeof message !== "string" || message.trim() === "") throw refuse("message", "a text to be read", message);
   if (schema !== undefined && !isObject(schema)) throw refuse("schema", "a JSON Schema", schema);
@@ -105,8 +109,8 @@ export const ask = async (job: BridgedJob, question: JobQuestion): Promise<JobAn
   }
   const asked = JSON.stringify({ id, message, ...(schema === undefined ? {} : { schema }), expiresAt });
   const bytes = Buffer.byteLength(asked);
-  if (bytes > inlineOutputBytes)
-    throw new Error(`the question ${id} has ${bytes} bytes with its schema, at most ${inlineOutputBytes} can be shown`);
+  if (bytes > mostBytes)
+    throw new Error(`the question ${id} has ${bytes} bytes with its schema, at most ${mostBytes} can be shown`);
   // In one step, which the lock guards: a job is never put off without its question, nor has one that it does not wait for.
   await run.holder.getBackend().moveToDelayed(run.id, now, expiresAt - now, run.token, {
     skipAttempt: true,
