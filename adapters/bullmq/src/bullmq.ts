@@ -3,7 +3,6 @@ import {
   BridgeError,
   type CallContext,
   type ExecutionRef,
-  isBridgeError,
   type OutputChunk,
   type OutputRange,
   type StartOutcome,
@@ -15,9 +14,9 @@ import { cancelJob } from "./cancel-job.ts";
 import { findStart } from "./events/find-start.ts";
 import { eventSearcher } from "./events/search-events.ts";
 import { watchQueues } from "./events/watch-queues.ts";
-import { type JobPlace, parseRef, toRef } from "./execution-ref.ts";
+import { type JobPlace, toRef } from "./execution-ref.ts";
+import { changes, guardedCalls, looks } from "./guarded-calls.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
-import { type ErrorPlace, toError, toFinding } from "./mapping/to-error.ts";
 import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
 import { bullmqClient } from "./redis/bullmq-client.ts";
@@ -25,7 +24,6 @@ import type { QueuePort } from "./redis/client.ts";
 import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
 import { type BullmqTarget, isTemplate, parseTarget } from "./settings/parse-target.ts";
 import { parseStart, repeatStart, startJob } from "./start-job.ts";
-import { withSignal } from "./with-signal.ts";
 
 const traits: AdapterTraits = {
   start: { kind: "idempotent", forMs: null },
@@ -46,11 +44,6 @@ const traits: AdapterTraits = {
 export type BullmqAdapter = WorkflowAdapter<BullmqTarget> &
   Required<Omit<WorkflowAdapter<BullmqTarget>, "heartbeat" | "receive">>;
 
-type Verb = Pick<ErrorPlace, "operation" | "ifSent">;
-
-const changes = (operation: string): Verb => ({ operation, ifSent: "outcome_unknown" });
-const looks = (operation: string): Verb => ({ operation, ifSent: "unavailable" });
-
 /** Puts BullMQ's queues behind MCP tasks. Throws `misconfigured`; connects at the first call. */
 export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const options = parseOptions({ ...given });
@@ -64,49 +57,16 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   };
   const placeOf = (queue: string): Pick<JobPlace, "prefix" | "queue"> => ({ prefix: prefixOf(queue), queue });
 
-  /** Gives up with the signal, and turns what Redis says into the contract's errors. */
-  const guarded = async <Value>(
-    { operation, ifSent }: Verb,
-    { signal, log }: CallContext,
-    work: (send: () => void) => Promise<Value>,
-  ): Promise<Value> => {
-    let wasSent = false;
-    if (isClosed) throw new BridgeError("unavailable", "the adapter is closed", { operation, notSent: true });
-    try {
-      return await withSignal(signal, () =>
-        work(() => {
-          // Nobody waits for it any more, so that it must not leave now.
-          signal.throwIfAborted();
-          wasSent = true;
-        }),
-      );
-    } catch (error) {
-      if (!isBridgeError(error)) log("warn", `${operation}: ${toFinding(error, client.address)}`);
-      throw toError(error, { operation, wasSent, ifSent });
-    }
-  };
-  /** One operation on the queue of a job, once that is there to be asked. */
-  const onJob = <Value>(
-    verb: Verb,
-    ref: ExecutionRef,
-    context: CallContext,
-    work: (queue: QueuePort, id: string) => Promise<Value>,
-  ): Promise<Value> =>
-    guarded(verb, context, async (send) => {
-      const place = parseRef(ref);
-      const queue = await client.open(place);
-      send();
-      return work(queue, place.id);
-    });
+  const { guarded, onJob } = guardedCalls(client, () => isClosed);
 
   const start = (request: StartRequest<BullmqTarget>, context: CallContext): Promise<StartOutcome> =>
-    guarded(changes("start"), context, async (send) => {
+    guarded(changes("start"), context, async (client) => {
       const target = parseTarget(request.target);
       const parsed = parseStart(request, target, options.jobOptions);
       const queue = await client.open(placeOf(target.queue));
-      send();
-      if (request.firstSentAt === undefined) return startJob(queue, parsed);
-      return repeatStart(queue, parsed, request.firstSentAt, search);
+      const { key, firstSentAt } = request;
+      if (firstSentAt === undefined) return startJob(queue, parsed);
+      return repeatStart(queue, parsed, { key, firstSentAt, now: context.now, search, operation: "start" });
     });
 
   const readOutput = async (queue: QueuePort, id: string, { offset, length }: OutputRange): Promise<OutputChunk> => {
@@ -124,11 +84,13 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   };
 
   const cancel = (ref: ExecutionRef, reason: string, context: CallContext): Promise<void> =>
-    onJob(changes("cancel"), ref, context, async (queue, id) => {
-      const place = { prefix: queue.prefix, queue: queue.name, id };
+    onJob(changes("cancel"), ref, context, async ({ client, place }) => {
       const cancelled = await cancelJob(client, place, reason === "" ? "cancelled" : reason);
       if (cancelled !== "told") return;
-      context.log("info", `a worker holds the job ${id} in ${queue.name}: it stops if it uses the worker helper`);
+      context.log(
+        "info",
+        `a worker holds the job ${place.id} in ${place.queue}: it stops if it uses the worker helper`,
+      );
     });
 
   return {
@@ -137,17 +99,18 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
     traits,
     parseTarget,
     start,
-    inspect: (items, context) => guarded(looks("inspect"), context, () => inspectJobs(client, items, search, context)),
+    inspect: (items, context) =>
+      guarded(looks("inspect"), context, (client) => inspectJobs(client, items, search, context)),
     cancel,
     answer: (ref, request, context) =>
-      onJob(changes("answer"), ref, context, (queue, id) => answerJob(queue, id, request)),
+      onJob(changes("answer"), ref, context, ({ queue, place }) => answerJob(queue, place.id, request)),
     find: ({ key, target, firstSentAt }, context) =>
       guarded(looks("find"), context, async () => {
         const queue = await client.open(placeOf(parseTarget(target).queue));
         const { rows } = await queue.read([key]);
         const ref = toRef({ prefix: queue.prefix, queue: queue.name, id: key });
         if (rows[0] !== undefined && rows[0].state !== "missing") return ref;
-        const kept = await findStart(queue, key, firstSentAt, search, "find");
+        const kept = await findStart(queue, { key, firstSentAt, now: context.now, search, operation: "find" });
         return kept === undefined ? undefined : ref;
       }),
     watch: (request, context) =>
@@ -156,8 +119,8 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
         return watchQueues(client, [...queues].map(placeOf), request, context);
       }),
     readOutput: (ref, range, context) =>
-      onJob(looks("readOutput"), ref, context, (queue, id) => readOutput(queue, id, range)),
-    forget: (ref, context) => onJob(changes("forget"), ref, context, forget),
+      onJob(looks("readOutput"), ref, context, ({ queue, place }) => readOutput(queue, place.id, range)),
+    forget: (ref, context) => onJob(changes("forget"), ref, context, ({ queue, place }) => forget(queue, place.id)),
     async *discover(filter, context) {
       const found = discoverQueues(client, options.prefix, filter);
       for (;;) {

@@ -183,7 +183,6 @@ describeRedis("a start", () => {
     /** As if its server had lost events that were there. */
     const dropOldEvents = async () => {
       const events = bench.queue.toKey("events");
-      await bench.redis.xadd(events, "1-1", "event", "old");
       await bench.redis.xadd(events, "1-2", "event", "old");
       await bench.redis.xtrim(events, "MINID", "1-2");
     };
@@ -214,6 +213,33 @@ describeRedis("a start", () => {
       proxy.set({});
       return { adapter, request };
     };
+
+    beforeEach(() => bench.ageEvents());
+
+    it.each([
+      ["with the whole queue", () => bench.queue.obliterate({ force: true })],
+      ["alone", () => bench.redis.del(bench.queue.toKey("events"))],
+    ])("is unknown, and not run again, when the events were removed %s", async (_name, remove) => {
+      const { request } = await loseAnswer();
+      await remove();
+      for (const isNewStream of [false, true]) {
+        if (isNewStream) await bench.queue.add("other", {}, { delay: 60_000 });
+        for (const one of [bench.adapter, bench.connect()]) {
+          expect(await errorOf(one.start(again(request), bench.context()))).toMatchObject({ code: "outcome_unknown" });
+          expect(await errorOf(findIn(one, request))).toMatchObject({ code: "outcome_unknown" });
+        }
+      }
+      expect(await runsOf(request.key)).toBe(1);
+    });
+
+    it.each([-90_000, 90_000])("is known where the engine's clock is %i ms off", async (offMs) => {
+      const { request } = await loseAnswer();
+      const context = { ...bench.context(), now: () => Date.now() + offMs };
+      const repeated = { ...request, attempt: 2, firstSentAt: Date.now() + offMs };
+      const { snapshot } = await bench.connect().start(repeated, context);
+      expect(snapshot?.status).toBe("succeeded");
+      expect(await runsOf(request.key)).toBe(1);
+    });
 
     it("is known by its end among the events, and runs once, whoever repeats it", async () => {
       const { adapter, request } = await loseAnswer();

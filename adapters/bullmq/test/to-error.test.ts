@@ -2,13 +2,17 @@ import { expect, it } from "@jest/globals";
 import { BridgeError } from "@taskbridge/core/adapter";
 import { toError, toFinding } from "../src/mapping/to-error.ts";
 
-const place = { operation: "start", ifSent: "outcome_unknown" } as const;
+const place = { operation: "start", ifSent: "outcome_unknown", hasChanged: false } as const;
 
 it.each([
   ["WRONGPASS invalid username-password pair", false, "denied", true],
-  ["NOAUTH Authentication required.", false, "denied", true],
   ["NOPERM this user has no permissions to run the 'evalsha' command", true, "denied", true],
   ["OOM command not allowed when used memory > 'maxmemory'.", true, "unavailable", true],
+  ["NOPERM No permissions to run a command script: 4f1a, on @user_script:31.", true, "denied", false],
+  ["BUSY Redis is busy running a script.", true, "unavailable", true],
+  ["MISCONF Redis is configured to save RDB snapshots", true, "unavailable", true],
+  ["MASTERDOWN Link with MASTER is down", true, "unavailable", true],
+  ["NOREPLICAS Not enough good replicas to write.", true, "unavailable", true],
   ["LOADING Redis is loading the dataset in memory", true, "unavailable", true],
   ["READONLY You can't write against a read only replica.", true, "unavailable", true],
   ["CROSSSLOT Keys in request don't hash to the same slot", true, "misconfigured", true],
@@ -44,6 +48,19 @@ it("tells callers why a connection fails, not where", () => {
   // Of several addresses, all refused: it has no text.
   const all = Object.assign(new Error(""), { code: "ECONNREFUSED" });
   expect(toFinding(all, "db:6379")).toBe("Redis at db:6379: ECONNREFUSED");
+});
+
+it("of a call that was carried out in part is not said that nothing was sent", () => {
+  const error = toError(new Error("BUSY Redis is busy"), { ...place, wasSent: true, hasChanged: true });
+  expect(error).toMatchObject({ code: "unavailable", notSent: false });
+});
+
+it("says what a server with a password wants, not in the words of its protocol", () => {
+  const error = new Error("NOAUTH HELLO must be called with the client already authenticated, otherwise …");
+  const told = toError(error, { ...place, wasSent: false });
+  expect(told).toMatchObject({ code: "denied", notSent: true });
+  expect(told.message).toBe("Redis wants a password, and none is set (`url`, `connection`)");
+  expect(toFinding(error, "db:6379")).toBe("Redis at db:6379: NOAUTH: it wants a password, and none is set");
 });
 
 it("what is one of ours already stays as it is", () => {

@@ -1,24 +1,14 @@
-import type { ExecutionSnapshot, InspectOutcome } from "@taskbridge/core/adapter";
-import { toOutput } from "../mapping/to-output.ts";
-import { toFailure } from "../mapping/to-snapshot.ts";
-import type { KeptEnd, QueuePort } from "../redis/client.ts";
+import type { InspectOutcome } from "@taskbridge/core/adapter";
+import { endToSnapshot } from "../mapping/end-to-snapshot.ts";
+import type { QueuePort } from "../redis/client.ts";
 import { isRemovedAfterEnd, type Reached, type SearchEvents, type Trace } from "./search-events.ts";
-
-/** The end of a job that the event stream tells. */
-export const toKeptEnd = ({ eventId, event, text }: KeptEnd): ExecutionSnapshot | undefined => {
-  const endedAt = Number.parseInt(eventId, 10);
-  if (event === "failed") return { status: "failed", failure: toFailure(text, undefined), questions: [], endedAt };
-  if (event !== "completed") return undefined;
-  const output = toOutput(text);
-  return { status: "succeeded", questions: [], endedAt, ...(output === undefined ? {} : { output }) };
-};
 
 type NotFound = Extract<InspectOutcome, { notFound: unknown }>["notFound"];
 
 const placeOf = ({ name, prefix }: QueuePort): string => `the queue ${name} (prefix ${prefix})`;
 
 const toOutcome = (where: string, trace: Trace, reached: Reached): InspectOutcome => {
-  const snapshot = trace.end === undefined ? undefined : toKeptEnd(trace.end);
+  const snapshot = trace.end === undefined ? undefined : endToSnapshot(trace.end);
   if (snapshot !== undefined) return { snapshot };
   const isAfterEnd = isRemovedAfterEnd(trace);
   if (trace.removal !== undefined && !(isAfterEnd && reached === "limit")) {

@@ -8,11 +8,11 @@ import {
   type WatchRequest,
 } from "@taskbridge/core/adapter";
 import { type JobPlace, toRef } from "../execution-ref.ts";
+import { endToSnapshot } from "../mapping/end-to-snapshot.ts";
 import { toOutput } from "../mapping/to-output.ts";
 import { lastStack, toSnapshot } from "../mapping/to-snapshot.ts";
 import type { BullmqClient, EventReader, JobRow, KeptEnd, QueueEvent, QueuePort } from "../redis/client.ts";
 import { type EventCursor, isLater, parseCursor, toCursor } from "./event-cursor.ts";
-import { toKeptEnd } from "./find-lost-jobs.ts";
 import { isOurId, parseEvent } from "./parse-event.ts";
 
 /** Before all events. */
@@ -59,7 +59,7 @@ const toUpdate = (
   // Only a look tells that it is lost.
   if (row.state === "unlisted") return named;
   if (row.state !== "missing") return { ...named, snapshot: withResult(toSnapshot(row, { isPaused }), end) };
-  const snapshot = end === undefined ? undefined : toKeptEnd(end);
+  const snapshot = end === undefined ? undefined : endToSnapshot(end);
   return snapshot === undefined ? named : { ...named, snapshot };
 };
 
@@ -88,7 +88,7 @@ const readUpdates = async (
 };
 
 /** Where to begin, and what may have been missed: events that the stream has dropped since. */
-const findStart = async (
+const toPosition = async (
   queue: QueuePort,
   last: string | undefined,
 ): Promise<{ readonly after: string; readonly missed: readonly ExecutionUpdate[] }> => {
@@ -189,7 +189,7 @@ export const watchQueues = async (
     places.map(async (place) => {
       const name = `${place.prefix}:${place.queue}`;
       const queue = await client.open(place);
-      const { after, missed } = await findStart(queue, known[name]);
+      const { after, missed } = await toPosition(queue, known[name]);
       positions[name] = after;
       return { place, name, after, missed, queue };
     }),

@@ -20,6 +20,8 @@ export interface ErrorPlace {
   readonly operation: string;
   /** Something may have left for the backend before it failed. */
   readonly wasSent: boolean;
+  /** A part of it was carried out before it failed. */
+  readonly hasChanged: boolean;
   /** When given up after the send: `outcome_unknown` for what changes something. */
   readonly ifSent: "unavailable" | "outcome_unknown";
 }
@@ -31,13 +33,17 @@ const codeOf = (error: unknown): string | undefined => {
   return typeof code === "string" && /^E[A-Z]+$/.test(code) ? code : undefined;
 };
 
+const noPassword = "NOAUTH: it wants a password, and none is set";
+
 const textOf = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
+  // Its own text is about a command of Redis.
+  if (message.startsWith("NOAUTH ")) return noPassword;
   return message === "" ? (codeOf(error) ?? "no reason given") : message;
 };
 
 const refusalOf = (error: unknown): string | undefined =>
-  Object.keys(refusals).find((word) => textOf(error).split(" ", 1)[0] === word);
+  Object.keys(refusals).find((word) => /^[A-Z]+/.exec(textOf(error))?.[0] === word);
 
 /** For operators: where it failed, and in whose words. `address`: host and port. */
 export const toFinding = (error: unknown, address: string): string => {
@@ -49,17 +55,23 @@ export const toFinding = (error: unknown, address: string): string => {
 const toMessage = (error: unknown): string => {
   if (isAbort(error)) return "no answer from Redis in time";
   const refusal = refusalOf(error);
+  if (refusal === "NOAUTH") return "Redis wants a password, and none is set (`url`, `connection`)";
   if (refusal !== undefined) return `Redis refuses: ${refusal}`;
   const code = codeOf(error);
   return code === undefined ? "Redis failed, or the connection to it" : `Redis cannot be reached: ${code}`;
 };
 
+/** Refused within a script, which may have written before. */
+const isWithinScript = (error: unknown): boolean => /\bscript\b/.test(textOf(error));
+
 /** An error of the Redis client or of Redis itself. */
-export const toError = (error: unknown, { operation, wasSent, ifSent }: ErrorPlace): BridgeError => {
+export const toError = (error: unknown, { operation, wasSent, hasChanged, ifSent }: ErrorPlace): BridgeError => {
   if (isBridgeError(error)) return error;
   const refusal = refusalOf(error);
   const code = refusal === undefined ? undefined : refusals[refusal];
-  const notSent = code !== undefined || !wasSent;
+  // Memory, role and load are asked before a script's first write, a permission at each command.
+  const isRefused = code !== undefined && !hasChanged && !(refusal === "NOPERM" && isWithinScript(error));
+  const notSent = isRefused || !wasSent;
   return new BridgeError(code ?? (wasSent ? ifSent : "unavailable"), toMessage(error), {
     operation,
     notSent,

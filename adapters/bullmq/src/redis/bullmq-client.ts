@@ -96,12 +96,9 @@ const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
       const entries = await redis.xrevrange(key("events"), from, to, "COUNT", count);
       return entries.map(([eventId, flat]) => ({ eventId, fields: toRecord(flat) }));
     },
-    hasDroppedEvents: async () => {
-      if ((await redis.exists(key("events"))) === 0) return false;
-      const reply: unknown = await redis.xinfo("STREAM", key("events"));
-      const facts = Array.isArray(reply) ? reply : Object.entries(reply as object).flat();
-      const fact = (name: string): unknown => facts[facts.indexOf(name) + 1];
-      return fact("entries-added") !== fact("length");
+    now: async () => {
+      const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number);
+      return seconds * 1000 + Math.floor(microseconds / 1000);
     },
     eventSpan: async () => {
       const [first, last] = await Promise.all([

@@ -69,7 +69,6 @@ export interface QueueEvent {
 /** The end of a job, as the event stream has kept it. */
 export interface KeptEnd {
   readonly eventId: string;
-  readonly jobId: string;
   readonly event: "completed" | "failed" | "removed";
   /** The result's JSON, the reason, or the state it was removed from. */
   readonly text: string;
@@ -125,8 +124,8 @@ export interface QueuePort {
   ): Promise<{ readonly bytes: Uint8Array; readonly totalBytes: number } | undefined>;
   /** Events from one on backwards to another, both inclusive unless they begin with `(`; `+` is the newest, `-` the oldest. */
   readEventsBack(from: string, to: string, count: number): Promise<readonly QueueEvent[]>;
-  /** Whether the stream once had events that it no longer has. True also where the server does not tell (Redis before 7). */
-  hasDroppedEvents(): Promise<boolean>;
+  /** Redis' clock, which events are stamped by: epoch milliseconds. */
+  now(): Promise<number>;
   /** IDs of the oldest and newest event; undefined when there is none. */
   eventSpan(): Promise<{ readonly first: string; readonly last: string } | undefined>;
   /** ID of the newest event that the stream ever had; undefined when there is no stream. */
