@@ -159,6 +159,8 @@ local taken = call("ZREM", prefix .. "delayed", id) + call("ZREM", prefix .. "pr
   + call("ZREM", prefix .. "waiting-children", id)
 if taken == 0 then taken = call("LREM", prefix .. "wait", 1, id) + call("LREM", prefix .. "paused", 1, id) end
 if taken == 0 and call("LPOS", prefix .. "active", id) then return { "held", children } end
+-- Delayed until the last time that there is: BullMQ's removal looks there first, and through the lists last, each as long as it is.
+call("ZADD", prefix .. "delayed", 2 ^ 53, id)
 if isOurs then call("HSET", cancelling, id, reason) end
 return { "free", children }
 `;
