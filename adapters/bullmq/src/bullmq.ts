@@ -21,8 +21,9 @@ import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
 import { bullmqClient } from "./redis/bullmq-client.ts";
 import type { QueuePort } from "./redis/client.ts";
+import { isTemplate } from "./settings/is-template.ts";
 import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
-import { type BullmqTarget, isTemplate, parseTarget } from "./settings/parse-target.ts";
+import { type BullmqTarget, parseTarget } from "./settings/parse-target.ts";
 import { parseStart, repeatStart, startJob } from "./start-job.ts";
 
 const traits: AdapterTraits = {
@@ -41,6 +42,7 @@ const traits: AdapterTraits = {
   progress: "counted",
 };
 
+/** An adapter with every verb but `heartbeat` (questions of jobs need none) and `receive` (Redis calls nobody). */
 export type BullmqAdapter = WorkflowAdapter<BullmqTarget> &
   Required<Omit<WorkflowAdapter<BullmqTarget>, "heartbeat" | "receive">>;
 
@@ -51,12 +53,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const search = eventSearcher();
   let isClosed = false;
 
-  const prefixOf = (name: string): string => {
-    const theirs = options.queues.find((queue) => queue.name === name);
-    return theirs === undefined ? options.prefix : theirs.toKey("").slice(0, -name.length - 2);
-  };
-  const placeOf = (queue: string): Pick<JobPlace, "prefix" | "queue"> => ({ prefix: prefixOf(queue), queue });
-
+  const placeOf = (queue: string): Pick<JobPlace, "prefix" | "queue"> => ({ prefix: client.prefixOf(queue), queue });
   const { guarded, onJob } = guardedCalls(client, () => isClosed);
 
   const start = (request: StartRequest<BullmqTarget>, context: CallContext): Promise<StartOutcome> =>
@@ -85,7 +82,8 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
 
   const cancel = (ref: ExecutionRef, reason: string, context: CallContext): Promise<void> =>
     onJob(changes("cancel"), ref, context, async ({ client, place }) => {
-      const cancelled = await cancelJob(client, place, reason === "" ? "cancelled" : reason);
+      const told = { reason: reason === "" ? "cancelled" : reason, now: context.now() };
+      const cancelled = await cancelJob(client, place, told);
       if (cancelled !== "told") return;
       context.log(
         "info",
@@ -129,8 +127,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
         yield next.value;
       }
     },
-    check: (targets, context) =>
-      guarded(looks("check"), context, () => checkQueues(client, targets, prefixOf, context.signal)),
+    check: (targets, context) => guarded(looks("check"), context, () => checkQueues(client, targets, context.signal)),
     async close() {
       isClosed = true;
       await client.close();

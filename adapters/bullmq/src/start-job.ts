@@ -47,7 +47,7 @@ export const parseStart = (
   // Once more, since templates are filled by now.
   const { sizeLimit, ...options } = parseJobOptions({ ...defaults, ...target.options }, "options");
   const bytes = Buffer.byteLength(input);
-  if (sizeLimit !== undefined && bytes > sizeLimit)
+  if (typeof sizeLimit === "number" && bytes > sizeLimit)
     throw refuse("invalid_input", `the input has ${bytes} bytes, at most ${sizeLimit} are taken`, "input");
   const mark = fingerprint(target.job, input);
   return {

@@ -26,6 +26,9 @@ export interface ErrorPlace {
   readonly ifSent: "unavailable" | "outcome_unknown";
 }
 
+/** What Redis answered, so that it is there. */
+export const isReply = (error: unknown): boolean => error instanceof Error && error.name === "ReplyError";
+
 const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";
 
 const codeOf = (error: unknown): string | undefined => {

@@ -35,11 +35,14 @@ const withScripts = (redis: RedisConnection): Scripted => {
   return redis as Scripted;
 };
 
+/** BullMQ tells it as part of keys only: `<prefix>:<name>:`. */
+const prefixOf = (queue: Queue): string => queue.toKey("").slice(0, -queue.name.length - 2);
+
 /** One queue's operations. */
 const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
   const key = (name: string): string => queue.toKey(name);
   const prefix = key("");
-  const name = prefix.slice(0, -queue.name.length - 2);
+  const name = prefixOf(queue);
   return {
     prefix: name,
     name: queue.name,
@@ -62,9 +65,9 @@ const openQueue = (queue: Queue, redis: Scripted): QueuePort => {
       );
       return toQueueRead(replies);
     },
-    markCancelled: async (id, reason, isOurs) => {
+    markCancelled: async (id, { reason, isOurs, now }) => {
       const keys = [key(id), key("tb:cancelling")];
-      const reply = await redis.taskbridgeMarkCancelled(...keys, prefix, id, reason, isOurs ? "1" : "0", Date.now());
+      const reply = await redis.taskbridgeMarkCancelled(...keys, prefix, id, reason, isOurs ? "1" : "0", now);
       const [state, children] = reply as ["gone" | "ended" | "held" | "free", string[]];
       return { state, children };
     },
@@ -150,7 +153,7 @@ const toServerFacts = (info: string): ServerFacts => {
 };
 
 /** Connects at the first use. */
-export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClient => {
+export const bullmqClient = ({ connection, queues, prefix: defaultPrefix }: ParsedOptions): BullmqClient => {
   const opened = new Map<string, Queue>();
   /** In place of the connections of queues that never became ready. */
   const spares = new Map<Queue, RedisConnection>();
@@ -164,7 +167,7 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
     return own;
   };
   const given = (name: string, ofPrefix: string): Queue | undefined =>
-    queues.find((queue) => queue.toKey("") === `${ofPrefix}:${name}:`);
+    queues.find((queue) => queue.name === name && prefixOf(queue) === ofPrefix);
   /**
    * What a queue of theirs lends. BullMQ makes a queue ready once: where that failed, be it for want of one answer, only its connection
    * is of use, or another one with the same settings.
@@ -224,6 +227,10 @@ export const bullmqClient = ({ connection, queues }: ParsedOptions): BullmqClien
       await whenReady(redis);
       const queue = theirs !== undefined && isReady ? theirs : await readyQueue(name, prefix, redis);
       return openQueue(queue, withScripts(redis));
+    },
+    prefixOf: (name) => {
+      const theirs = queues.find((queue) => queue.name === name);
+      return theirs === undefined ? defaultPrefix : prefixOf(theirs);
     },
     server: async () => toServerFacts(await (await anyClient()).info()),
     async *listQueues(prefix) {

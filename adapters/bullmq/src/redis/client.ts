@@ -21,7 +21,6 @@ export interface JobRow {
   readonly name?: string;
   /** JSON. */
   readonly opts?: string;
-  readonly timestamp?: number;
   readonly processedOn?: number;
   readonly finishedOn?: number;
   readonly attemptsMade: number;
@@ -74,10 +73,13 @@ export interface KeptEnd {
   readonly text: string;
 }
 
+/** So long a read of events waits for one (milliseconds). */
+export const blockMs = 5_000;
+
 /** Reads one queue's events on a connection of its own. */
 export interface EventReader {
-  /** Waits for events after that one, at most `blockMs`. */
-  read(after: string, count: number, blockMs: number): Promise<readonly QueueEvent[]>;
+  /** Waits for events after that one, at most `blockMs`; none came when there are none. */
+  read(after: string, count: number): Promise<readonly QueueEvent[]>;
   close(): void;
 }
 
@@ -91,6 +93,15 @@ export interface JobSample {
   readonly isRepeated: boolean;
 }
 
+/** A wish to stop a job. */
+export interface Cancel {
+  readonly reason: string;
+  /** It stands for a task: of such a one word is left under its ID. */
+  readonly isOurs: boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
 /** One queue, on a connection that was ready a moment ago. Nothing here waits for a lost connection. */
 export interface QueuePort {
   readonly prefix: string;
@@ -99,16 +110,23 @@ export interface QueuePort {
   add(id: string, name: string, data: unknown, options: Readonly<Record<string, unknown>>): Promise<string>;
   /** Log and children are read of those in `detailed` only. */
   read(ids: readonly string[], detailed?: ReadonlySet<string>): Promise<QueueRead>;
-  /** `free`: it was taken out of its list, and is to be removed. `held`: a worker has it. */
+  /**
+   * Says that a job is to stop, in one step, and tells whom it was said to. `free`: nobody, it was taken out of its list, and is to
+   * be removed. `held`: the worker that has it. `gone`: it is not there. Idempotent.
+   */
   markCancelled(
     id: string,
-    reason: string,
-    isOurs: boolean,
+    cancel: Cancel,
   ): Promise<{ readonly state: "gone" | "ended" | "held" | "free"; readonly children: readonly string[] }>;
   /** False when a worker holds it. True also when there is none. */
   remove(id: string): Promise<boolean>;
   /** Removes what `markCancelled` has left outside of the job. */
   forget(id: string): Promise<void>;
+  /**
+   * Keeps an answer with its job, in one step, if the job still waits for it. `stored`: it is to be promoted. `delivered`: this
+   * answer (`answerId`) came before, and the job has gone on. `taken`: there is another answer. `closed`: the question is not open.
+   * `missing`: the job is not there. Idempotent.
+   */
   storeAnswer(
     id: string,
     questionId: string,
@@ -117,6 +135,7 @@ export interface QueuePort {
   ): Promise<"stored" | "delivered" | "taken" | "closed" | "missing">;
   /** Lets a delayed job be taken at once. Harmless when it is not delayed. */
   promote(id: string): Promise<void>;
+  /** A part of the JSON of a result, in bytes; undefined when there is no result (any more). */
   readResult(
     id: string,
     offset: number,
@@ -132,6 +151,7 @@ export interface QueuePort {
   lastEventId(): Promise<string | undefined>;
   /** IDs of the jobs that have ended, newest first, so many of each kind. */
   endedIds(count: number): Promise<readonly string[]>;
+  /** On a connection of its own, made at the first read; to be closed by the caller. */
   openEvents(): EventReader;
   /** Where a child of one of its jobs is, by the key under which BullMQ has it. */
   locate(jobKey: string): Promise<JobPlace | undefined>;
@@ -156,6 +176,8 @@ export interface BullmqClient {
    * brings along where the adapter has none.
    */
   open(place: Pick<JobPlace, "prefix" | "queue">, parent?: Pick<JobPlace, "prefix" | "queue">): Promise<QueuePort>;
+  /** Under which prefix the jobs of a queue of that name are started. */
+  prefixOf(queueName: string): string;
   server(): Promise<ServerFacts>;
   /** Names of the queues under a prefix, in no order. */
   listQueues(prefix: string): AsyncIterable<string>;
