@@ -18,7 +18,6 @@ import { isOurId, parseEvent } from "./parse-event.ts";
 /** Before all events. */
 const beginning = "0-0";
 const eventsAtOnce = 200;
-const blockMs = 5_000;
 /** Longest pause (milliseconds) after a failure, of Redis or of the sink. */
 const longestPauseMs = 500;
 /** So many failures in a row end the subscription; the engine makes a new one. */
@@ -153,7 +152,7 @@ const follow = async (
   let unsaved = 0;
   while (!sink.isClosed()) {
     try {
-      const events = await reader.read(after, eventsAtOnce, blockMs);
+      const events = await reader.read(after, eventsAtOnce);
       const next = events.at(-1)?.eventId;
       const queue = await client.open(place);
       if (next === undefined) {

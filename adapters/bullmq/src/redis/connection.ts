@@ -1,6 +1,6 @@
 import { Redis, type RedisOptions } from "ioredis";
 import type { ParsedOptions } from "../settings/parse-options.ts";
-import type { EventReader } from "./client.ts";
+import { blockMs, type EventReader } from "./client.ts";
 
 export type RedisConnection = Redis;
 export type RedisSettings = RedisOptions;
@@ -9,15 +9,21 @@ export type RedisSettings = RedisOptions;
  * Commands fail instead of waiting: a command that ioredis keeps for later, or sends again after a reconnect, would come long
  * after the call that made it was given up.
  */
-const settings = {
+const ours = {
   lazyConnect: true,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
+  // With RESP3's mapping streams are read as maps.
+  replyMapping: "legacy",
+} satisfies RedisOptions;
+
+const defaults = {
   connectTimeout: 5_000,
   disconnectTimeout: 200,
-  // A connection that the network has forgotten would swallow commands for a quarter of an hour.
-  socketTimeout: 20_000,
+  // A connection that the network has forgotten would swallow commands for a quarter of an hour. Longer than a reader waits for
+  // events.
+  socketTimeout: 4 * blockMs,
   retryStrategy: (times: number) => Math.min(10 * 4 ** Math.min(times - 1, 5), 1_000),
 } satisfies RedisOptions;
 
@@ -55,10 +61,10 @@ export const isRedis = (connection: Exclude<Connection, string>): connection is 
   typeof (connection as Partial<Redis>).duplicate === "function";
 
 export const toRedis = (connection: Connection): Redis => {
-  if (typeof connection === "string") return new Redis(connection, settings);
+  if (typeof connection === "string") return new Redis(connection, { ...defaults, ...ours });
   if (isRedis(connection)) return connection;
   const { url, ...own } = connection;
-  const all = { ...own, ...settings, replyMapping: "legacy" as const };
+  const all = { ...defaults, ...own, ...ours };
   return url === undefined ? new Redis(all) : new Redis(url, all);
 };
 
@@ -78,10 +84,10 @@ export const addressOf = (connection: ParsedOptions["connection"]): string => {
 /** Reads a stream of events on a connection of its own. */
 export const openReader = (redis: Redis, key: string, connectionName: string): EventReader => {
   // What has `QueueEvents` lose events is its start at `$`, and it ends at one that is not JSON; nor does it wait for who listens.
-  const reader = redis.duplicate({ ...settings, connectionName });
+  const reader = redis.duplicate({ ...defaults, ...ours, connectionName });
   reader.on("error", () => {});
   return {
-    read: async (after, count, blockMs) => {
+    read: async (after, count) => {
       await whenReady(reader);
       const streams = await reader.xread("COUNT", count, "BLOCK", blockMs, "STREAMS", key, after);
       const entries = streams?.[0]?.[1] ?? [];

@@ -12,7 +12,8 @@ export interface BullmqAdapterOptions {
   readonly url?: string;
   /**
    * In place of `url`: another text of that form, an ioredis client, which stays yours to close, or ioredis' settings for a new one,
-   * which may hold a `url`, as BullMQ's own do. A client should have `enableOfflineQueue: false`: else a start that was
+   * which may hold a `url`, as BullMQ's own do; `enableOfflineQueue`, `autoResendUnfulfilledCommands`, `maxRetriesPerRequest`,
+   * `lazyConnect` and `replyMapping` are the adapter's, whatever they say. A client should have `enableOfflineQueue: false`: else a start that was
    * given up may still be sent later, to no effect but late.
    */
   readonly connection?: string | RedisConnection | ConnectionSettings;
