@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import type { JsonObject } from "@taskbridge/core";
 import { type ListingAdapter, listPipelines } from "../../src/discovery/list-pipelines.ts";
 
 type Discover = ListingAdapter["discover"];
@@ -84,7 +85,7 @@ test("an endless list is ended", async () => {
 });
 
 test("a tool that says more than the pipeline has it already; one that says just the same goes before", async () => {
-  const target = (job: string, more: object = {}): object => ({ queue: "reports", job, ...more });
+  const target = (job: string, more: JsonObject = {}): JsonObject => ({ queue: "reports", job, ...more });
   const adapter = adapterOf(async function* () {
     for (const told of [target("make"), target("send"), target("send", { attempts: 2 }), target("drop"), {}])
       yield { name: "told", target: told };
