@@ -252,8 +252,6 @@ describeRedis("a look", () => {
 
   it("sees a job that its worker lost as running until another takes it", async () => {
     const worker = await bench.workAlone("plain", { concurrency: 1, lockMs: 1_000 });
-    const { ref, id } = await bench.start("runs-until-cancelled", { ms: 1 });
-    await bench.ended(ref);
     const stuck = await bench.start("runs-until-cancelled", { ms: 60_000 });
     await bench.seen(stuck.ref, "it runs", ({ status }) => status === "running");
     await worker.kill();
@@ -261,6 +259,5 @@ describeRedis("a look", () => {
       (await bench.redis.exists(`${bench.queue.toKey(stuck.id)}:lock`)) === 0 ? true : undefined,
     );
     expect(snapshotOf(await bench.look(stuck.ref)).status).toBe("running");
-    expect(id).not.toBe(stuck.id);
   });
 });
