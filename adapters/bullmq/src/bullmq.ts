@@ -1,13 +1,10 @@
-import {
-  type AdapterTraits,
-  BridgeError,
-  type CallContext,
-  type ExecutionRef,
-  type OutputChunk,
-  type OutputRange,
-  type StartOutcome,
-  type StartRequest,
-  type WorkflowAdapter,
+import type {
+  AdapterTraits,
+  CallContext,
+  ExecutionRef,
+  StartOutcome,
+  StartRequest,
+  WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import { answerJob } from "./answer-job.ts";
 import { cancelJob } from "./cancel-job.ts";
@@ -15,12 +12,13 @@ import { findStart } from "./events/find-start.ts";
 import { eventSearcher } from "./events/search-events.ts";
 import { watchQueues } from "./events/watch-queues.ts";
 import { type JobPlace, toRef } from "./execution-ref.ts";
+import { forgetJob } from "./forget-job.ts";
 import { changes, guardedCalls, looks } from "./guarded-calls.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
 import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
+import { readOutput } from "./read-output.ts";
 import { bullmqClient } from "./redis/bullmq-client.ts";
-import type { QueuePort } from "./redis/client.ts";
 import { isTemplate } from "./settings/is-template.ts";
 import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
 import { type BullmqTarget, parseTarget } from "./settings/parse-target.ts";
@@ -66,20 +64,6 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
       return repeatStart(queue, parsed, { key, firstSentAt, now: context.now, search, operation: "start" });
     });
 
-  const readOutput = async (queue: QueuePort, id: string, { offset, length }: OutputRange): Promise<OutputChunk> => {
-    const chunk = await queue.readResult(id, offset, length);
-    if (chunk !== undefined) return chunk;
-    throw new BridgeError("not_found", `the job ${id} in ${queue.name} has no result any more`, {
-      operation: "readOutput",
-    });
-  };
-
-  const forget = async (queue: QueuePort, id: string): Promise<void> => {
-    if (!(await queue.remove(id)))
-      throw new BridgeError("conflict", `a worker holds the job ${id} in ${queue.name}`, { operation: "forget" });
-    await queue.forget(id);
-  };
-
   const cancel = (ref: ExecutionRef, reason: string, context: CallContext): Promise<void> =>
     onJob(changes("cancel"), ref, context, async ({ client, place }) => {
       const told = { reason: reason === "" ? "cancelled" : reason, now: context.now() };
@@ -118,7 +102,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
       }),
     readOutput: (ref, range, context) =>
       onJob(looks("readOutput"), ref, context, ({ queue, place }) => readOutput(queue, place.id, range)),
-    forget: (ref, context) => onJob(changes("forget"), ref, context, ({ queue, place }) => forget(queue, place.id)),
+    forget: (ref, context) => onJob(changes("forget"), ref, context, ({ queue, place }) => forgetJob(queue, place.id)),
     async *discover(filter, context) {
       const found = discoverQueues(client, options.prefix, filter);
       for (;;) {
