@@ -27,8 +27,6 @@ const readJobs = `
 -- BullMQ scores delayed jobs by (time * 0x1000), and a counter that keeps their order:
 -- https://github.com/taskforcesh/bullmq/blob/master/src/commands/includes/getDelayedScore.lua
 local stepsOfScore = 4096
--- Of BullMQ's: "atm" counts the attempts made, "ats" those that were started.
-local fields = { "name", "opts", "processedOn", "finishedOn", "atm", "ats", "failedReason", "tb:cancel", "tb:gone", "tb:answered" }
 local logLines, mostChildren, longList = 20, 100, 1000
 local prefix, most = ARGV[1], tonumber(ARGV[2])
 local call = redis.call
@@ -73,7 +71,12 @@ local function stateOf(id, key, taken)
   if taken and call("LPOS", prefix .. "active", id) then return "active" end
   return isListed(id) and "waiting" or "unlisted"
 end
-local rows = {}
+local rows, row = {}, nil
+local function tell(name, value)
+  if not value then return end
+  row[#row + 1] = name
+  row[#row + 1] = value
+end
 for i = 3, #ARGV, 2 do
   local id, detail = ARGV[i], ARGV[i + 1] == "1"
   local key = prefix .. id
@@ -81,26 +84,23 @@ for i = 3, #ARGV, 2 do
     local reason = call("HGET", prefix .. "tb:cancelling", id)
     rows[#rows + 1] = { "state", reason and "gone" or "missing", "goneReason", reason }
   else
-    local row = {}
-    local function tell(name, value)
-      row[#row + 1] = name
-      row[#row + 1] = value
-    end
-    local found, job = call("HMGET", key, unpack(fields)), {}
-    for at, field in ipairs(fields) do job[field] = found[at] end
+    row = {}
+    -- Of BullMQ's: "atm" counts the attempts made, "ats" those that were started.
+    local name, opts, processedOn, finishedOn, made, started, failure, cancel, gone, answered = unpack(call("HMGET", key,
+      "name", "opts", "processedOn", "finishedOn", "atm", "ats", "failedReason", "tb:cancel", "tb:gone", "tb:answered"))
     local state, due = "gone", false
-    if not job["tb:gone"] then state, due = stateOf(id, key, job.ats) end
+    if not gone then state, due = stateOf(id, key, started) end
     tell("state", state)
-    tell("goneReason", job["tb:gone"])
-    tell("dueAt", due or false)
-    tell("name", job.name)
-    tell("opts", job.opts)
-    tell("processedOn", job.processedOn)
-    tell("finishedOn", job.finishedOn)
-    tell("attemptsMade", job.atm)
-    tell("failedReason", job.failedReason and string.sub(job.failedReason, 1, most))
-    tell("cancelReason", job["tb:cancel"])
-    tell("answered", job["tb:answered"])
+    tell("goneReason", gone)
+    tell("dueAt", due)
+    tell("name", name)
+    tell("opts", opts)
+    tell("processedOn", processedOn)
+    tell("finishedOn", finishedOn)
+    tell("attemptsMade", made)
+    tell("failedReason", failure and string.sub(failure, 1, most))
+    tell("cancelReason", cancel)
+    tell("answered", answered)
     tell("question", (value(key, "tb:question")))
     local progress, size = value(key, "progress")
     if not progress and size > 0 then progress = string.format('"progress of %d bytes, too large to be shown"', size) end
