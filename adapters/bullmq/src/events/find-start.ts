@@ -19,7 +19,7 @@ export interface EarlierSend {
 }
 
 /** By so much a clock may have been put right since (milliseconds). */
-const clockMayStep = 60_000;
+const clockMayStep = 10_000;
 
 /** By how much Redis' clock is ahead of the engine's, at least (milliseconds): events have Redis' time. */
 const readClockLead = async (queue: QueuePort, now: () => number): Promise<number> => {
