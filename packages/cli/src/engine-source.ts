@@ -9,7 +9,7 @@ import {
 import { usageError } from "./cli-error.ts";
 import type { Config } from "./config/config.ts";
 import { openEngine } from "./config/open-engine.ts";
-import type { Question, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
+import type { PendingCall, Question, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
 
 const operator: Access = { operator: true };
@@ -27,7 +27,7 @@ export const engineSource = async (config: Config, { background }: { background:
   const revisions = new Map<string, number>();
   const toStatus = (view: TaskView): TaskStatus => {
     revisions.set(view.record.taskId, view.record.revision);
-    return toTaskStatus(view.record);
+    return toTaskStatus(view.record, engine.limits.maxReasks);
   };
 
   return {
@@ -74,13 +74,17 @@ const refresh = async (engine: TaskEngine, task: TaskView): Promise<TaskView> =>
 const unknownTool = (engine: TaskEngine, tool: string): Error =>
   usageError(`there is no tool "${tool}"; the configuration has ${[...engine.tools.keys()].join(", ")}`);
 
-const toTaskStatus = (record: TaskRecord): TaskStatus => ({
+const toTaskStatus = (record: TaskRecord, maxReasks: number): TaskStatus => ({
   taskId: record.taskId,
   tool: record.tool,
   state: record.state,
   ...(record.message === undefined ? {} : { message: record.message }),
   ...(record.execution?.progress === undefined ? {} : { progress: record.execution.progress }),
-  questions: record.questions.filter(({ state }) => state === "open").map(toQuestion),
+  questions: record.questions
+    .filter(({ state }) => state === "open")
+    .map((question) => toQuestion(question, maxReasks)),
+  ...toPending(record),
+  ...(record.missingSince === undefined || record.endedAt !== undefined ? {} : { missingSince: record.missingSince }),
   ...(record.failure === undefined ? {} : { failure: record.failure }),
   ...(record.output === undefined ? {} : { resultBytes: record.output.bytes }),
   ...(record.execution?.url === undefined ? {} : { url: record.execution.url }),
@@ -90,8 +94,26 @@ const toTaskStatus = (record: TaskRecord): TaskStatus => ({
   ...(record.expiresAt === undefined ? {} : { expiresAt: record.expiresAt }),
 });
 
-const toQuestion = ({ key, message, schema, url }: TaskQuestion): Question => ({
+const toPending = (record: TaskRecord): Pick<TaskStatus, "pending"> => {
+  const pending = record.effects.flatMap((effect) => toPendingCall(record, effect) ?? []);
+  return pending.length === 0 ? {} : { pending };
+};
+
+const toPendingCall = ({ start }: TaskRecord, effect: TaskRecord["effects"][number]): PendingCall | undefined => {
+  if (effect.kind !== "start" && effect.kind !== "answer" && effect.kind !== "cancel") return undefined;
+  return {
+    kind: effect.kind,
+    ...(effect.kind === "answer" ? { questionKey: effect.questionKey } : {}),
+    attempts: effect.attempts,
+    ...(effect.lastError === undefined ? {} : { lastError: effect.lastError }),
+    ...(effect.kind === "start" ? { mayHaveArrived: start.firstSentAt !== undefined } : {}),
+  };
+};
+
+const toQuestion = ({ key, questionId, message, schema, url, reasks }: TaskQuestion, maxReasks: number): Question => ({
   key,
+  questionId,
+  reasksLeft: Math.max(0, maxReasks - reasks),
   message,
   ...(schema === undefined ? {} : { schema }),
   ...(url === undefined ? {} : { url }),

@@ -77,5 +77,9 @@ const printImmediate = ({ result, failed }: CallOutcome & { kind: "result" }, js
   if (json) printText(formatDocument({ state, result: result.json ?? result.text }));
   else if (failed) process.stderr.write(`failed: ${safeText(result.text)}\n`);
   else printResult(result);
-  return failed ? exitCodes.failed : exitCodes.completed;
+  if (!failed) return exitCodes.completed;
+  return tellsOfArguments.test(result.text) ? exitCodes.usage : exitCodes.failed;
 };
+
+/** Servers of ours refuse arguments with a result, for a model to correct itself: `arguments.file: must be string`. */
+const tellsOfArguments = /^arguments(?:[./[][^:\n]*)?: /;

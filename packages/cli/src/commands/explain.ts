@@ -5,7 +5,7 @@ import { openConfig } from "../config/open-config.ts";
 import { openEngine } from "../config/open-engine.ts";
 import { hideSecretsIn } from "../hide-secrets.ts";
 import { printText } from "../terminal/follow-task.ts";
-import { formatDocument, formatInstant } from "../terminal/format-task.ts";
+import { formatCount, formatDocument, formatInstant } from "../terminal/format-task.ts";
 import { safeText } from "../terminal/safe-text.ts";
 
 /** Everything that is known of a task, for an operator. */
@@ -44,7 +44,7 @@ const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt
     ]),
     ...record.effects.map((effect): [string, string] => [
       "to do",
-      `${effect.kind}, sent ${effect.attempts} times, next ${formatInstant(effect.notBefore)}${effect.lastError === undefined ? "" : `: ${effect.lastError}`}`,
+      `${effect.kind}, tried ${formatCount(effect.attempts, "time")}, next ${formatInstant(effect.notBefore)}${effect.lastError === undefined ? "" : `: ${effect.lastError}`}`,
     ]),
   ];
   return rows

@@ -4,8 +4,9 @@ import { followTask, printDocument, printText } from "../terminal/follow-task.ts
 import {
   formatDocument,
   formatInstant,
-  formatProgress,
+  formatStanding,
   formatTask,
+  formatUntold,
   stateWords,
   taskDocument,
 } from "../terminal/format-task.ts";
@@ -13,6 +14,7 @@ import { interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
 import { openSource, type SourceFlags, type SourceUse } from "../terminal/open-source.ts";
 import { safeText } from "../terminal/safe-text.ts";
+import { waitBriefly } from "./wait-briefly.ts";
 
 export interface TasksFlags extends SourceFlags {
   readonly json?: boolean;
@@ -64,7 +66,9 @@ const toRow = (task: TaskStatus): string[] => [
   stateWords[task.state],
   formatInstant(task.createdAt)?.slice(0, 19) ?? "",
   firstLine(
-    safeText(task.failure?.reason ?? (isOver(task) ? "" : (formatProgress(task.progress) ?? task.message ?? ""))),
+    task.failure === undefined
+      ? ((isOver(task) ? undefined : formatStanding(task)) ?? "")
+      : safeText(task.failure.reason),
   ),
 ];
 
@@ -103,13 +107,19 @@ export const watchTask = async (taskId: string, flags: TasksFlags): Promise<numb
 const deletedNote =
   "On SEP-1686 only the session that made the call can cancel it, so the task was deleted: its execution is stopped, and nothing of it can be read any more.\n";
 
+const undeliveredCancel = ({ pending = [] }: TaskStatus): string | undefined => {
+  const call = pending.find(({ kind, lastError }) => kind === "cancel" && lastError !== undefined);
+  return call && formatUntold("to be stopped", call);
+};
+
 export const cancelTask = (taskId: string, flags: TasksFlags): Promise<number> =>
   withSource(flags, async (source) => {
     const before = await source.readTask(taskId);
     if (isOver(before)) throw new CliError(`the task has ended already: ${stateWords[before.state]}`);
-    const task = await source.cancelTask(taskId);
+    const isTold = (task: TaskStatus): boolean => isOver(task) || undeliveredCancel(task) !== undefined;
+    const task = await waitBriefly(source, await source.cancelTask(taskId), isTold);
     if (source.wire === "sep-1686") process.stderr.write(deletedNote);
     if (flags.json) printDocument(task);
-    else printText(isOver(task) ? stateWords[task.state] : "asked to stop");
+    else printText(isOver(task) ? stateWords[task.state] : (undeliveredCancel(task) ?? "asked to stop"));
     return exitCodes.completed;
   });

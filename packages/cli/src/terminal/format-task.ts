@@ -1,6 +1,6 @@
 import type { ExecutionProgress, TaskState } from "@taskbridge/core";
 import { hideSecretsIn } from "../hide-secrets.ts";
-import type { Question, TaskResult, TaskStatus } from "../task-source.ts";
+import type { PendingCall, Question, TaskResult, TaskStatus } from "../task-source.ts";
 import { questionFields } from "./question-fields.ts";
 import { safeText } from "./safe-text.ts";
 
@@ -23,6 +23,34 @@ export const formatProgress = (progress: ExecutionProgress | undefined): string 
   return text === "" ? undefined : safeText(text);
 };
 
+/** Why a task has not started yet, when its start has been tried: `not started yet: connect ECONNREFUSED`. */
+export const formatUnstarted = ({ pending = [] }: TaskStatus): string | undefined => {
+  const start = pending.find(({ kind }) => kind === "start");
+  if (start?.lastError === undefined) return undefined;
+  const what = start.mayHaveArrived ? "not known yet whether it was started" : "not started yet";
+  return safeText(`${what}: ${start.lastError}`);
+};
+
+/** In a few words, why nothing moves, or else how far the task is. */
+export const formatStanding = (task: TaskStatus): string | undefined =>
+  formatUnstarted(task) ??
+  (task.missingSince === undefined ? undefined : formatMessage(task)) ??
+  formatProgress(task.progress) ??
+  formatMessage(task);
+
+const formatPending = (call: PendingCall, task: TaskStatus): string => {
+  const what = call.kind === "answer" ? `the answer to ${call.questionKey}` : "to be stopped";
+  const text = call.kind === "start" ? formatUnstarted(task) : formatUntold(what, call);
+  return `${text} (tried ${formatCount(call.attempts, "time")})`;
+};
+
+/** Of something that is written down and was not delivered: `the answer to q2 is kept; …`. */
+export const formatUntold = (what: string, { lastError }: PendingCall): string =>
+  safeText(`${what}: kept; the backend has not been told yet: ${lastError ?? "it does not answer"}`);
+
+/** `1 task`, `2 tasks`. */
+export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** What a task says of itself in words, if anything. */
 export const formatMessage = ({ message }: TaskStatus): string | undefined =>
   message === undefined ? undefined : safeText(message);
@@ -35,6 +63,10 @@ export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult)
     ["state", stateWords[task.state]],
     ["progress", formatProgress(task.progress)],
     ["message", task.message === task.failure?.reason ? undefined : formatMessage(task)],
+    ...(task.pending ?? [])
+      .filter(({ lastError }) => lastError !== undefined)
+      .map((call): [string, string] => ["to do", formatPending(call, task)]),
+    ["missing", task.missingSince === undefined ? undefined : `since ${formatInstant(task.missingSince)}`],
     ["created", formatInstant(task.createdAt)],
     ["updated", formatInstant(task.updatedAt)],
     ["ended", formatInstant(task.endedAt)],
@@ -86,6 +118,7 @@ export const taskDocument = (
   updatedAt: formatInstant(told.updatedAt),
   endedAt: formatInstant(told.endedAt),
   expiresAt: formatInstant(told.expiresAt),
+  ...(told.missingSince === undefined ? {} : { missingSince: formatInstant(told.missingSince) }),
   ...(result === undefined ? {} : { result: hideSecretsIn(result.json ?? result.text) }),
 });
 

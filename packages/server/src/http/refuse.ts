@@ -13,3 +13,6 @@ export const refuse = (
   message: string,
   { code = -32_600, headers = {} }: RefusalOptions = {},
 ): Response => Response.json({ jsonrpc: "2.0", error: { code, message } }, { status, headers });
+
+export const refuseTooLarge = (maxBodyBytes: number): Response =>
+  refuse(413, `Payload Too Large: more than ${maxBodyBytes} bytes`, { code: -32_000 });
