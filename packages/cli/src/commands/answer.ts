@@ -8,6 +8,8 @@ import { interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
 import { parseJsonFlag } from "../terminal/parse-json-flag.ts";
 import { questionFields } from "../terminal/question-fields.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+import { taskCommand } from "../terminal/task-command.ts";
 import { type TasksFlags, withSource } from "./tasks.ts";
 import { waitBriefly } from "./wait-briefly.ts";
 
@@ -33,7 +35,7 @@ export const answerTask = async (taskId: string, flags: AnswerFlags): Promise<nu
       ? givenAnswer(chosen, { action: flags.action ?? "accept", ...(content === undefined ? {} : { content }) })
       : await askHere(chosen);
     const ignored = await source.answerTask(taskId, answers);
-    if (ignored.length > 0) throw new CliError(`not open any more: ${ignored.join(", ")}`);
+    if (ignored.length > 0) throw new CliError(`not open any more: ${namesOf(ignored)}`);
     const isTold = ({ pending = [] }: TaskStatus): boolean =>
       pending.every(
         ({ questionKey = "", lastError }) => !Object.hasOwn(answers, questionKey) || lastError !== undefined,
@@ -71,31 +73,35 @@ const formatFate = (
 ): string => {
   const { key, questionId, message } = question;
   const untold = pending.find(({ questionKey }) => questionKey === key);
-  if (untold !== undefined) return formatUntold(`the answer to ${key}`, untold);
-  if (action !== "cancel") return `answered ${key}`;
+  if (untold !== undefined) return formatUntold(`the answer to ${safeLine(key)}`, untold);
+  if (action !== "cancel") return `answered ${safeLine(key)}`;
   const known = new Set(before.map((asked) => asked.key));
   const again = questions.find(
     (asked) => !known.has(asked.key) && asked.questionId === questionId && asked.message === message,
   );
-  if (again === undefined) return `dismissed ${key}`;
+  if (again === undefined) return `dismissed ${safeLine(key)}`;
   const left = again.reasksLeft === undefined ? "" : ` (${again.reasksLeft} left)`;
-  return `dismissed ${key}; asked again as ${again.key}${left}`;
+  return `dismissed ${safeLine(key)}; asked again as ${safeLine(again.key)}${left}`;
 };
 
 const notByCommand = (taskId: string, { flags, wire }: TaskSource): CliError =>
   usageError(
-    `tasks answer: ${wire === "sep-1686" ? "the SEP-1686 draft" : `MCP ${wire}`} has no request that answers a question: the server asks whoever follows the task.\nOn a terminal, this is asked:\n  taskbridge tasks watch ${taskId} ${flags}`,
+    `tasks answer: ${wire === "sep-1686" ? "the SEP-1686 draft" : `MCP ${wire}`} has no request that answers a question: the server asks whoever follows the task.\nOn a terminal, this is asked:\n  ${taskCommand("watch", taskId, flags)}`,
   );
 
 const nothingToAnswer = (questions: readonly Question[], key: string | undefined): CliError =>
   key === undefined || questions.length === 0
     ? new CliError("the task asks nothing")
-    : new CliError(`there is no open question "${key}"; open: ${questions.map((question) => question.key).join(", ")}`);
+    : new CliError(`there is no open question "${key}"; open: ${keysOf(questions)}`);
 
-const givenAnswer = ([question, ...more]: readonly Question[], answer: GivenAnswer): Answers => {
+const namesOf = (names: readonly string[]): string => names.map(safeLine).join(", ");
+
+const keysOf = (questions: readonly Question[]): string => namesOf(questions.map(({ key }) => key));
+
+const givenAnswer = (questions: readonly Question[], answer: GivenAnswer): Answers => {
+  const [question, ...more] = questions;
   if (question === undefined || more.length > 0) {
-    const keys = [question, ...more].map((open) => open?.key).join(", ");
-    throw usageError(`the task asks several questions: choose one with --key (${keys})`);
+    throw usageError(`the task asks several questions: choose one with --key (${keysOf(questions)})`);
   }
   if (answer.action === "accept" && answer.content === undefined) requireNoFields(question);
   return { [question.key]: answer };
@@ -104,13 +110,12 @@ const givenAnswer = ([question, ...more]: readonly Question[], answer: GivenAnsw
 const requireNoFields = ({ key, schema }: Question): void => {
   const names = questionFields(schema).map(({ name }) => name);
   if (names.length === 0) return;
-  throw usageError(`${key} asks for ${names.join(", ")}: give --input JSON instead of --action accept`);
+  throw usageError(`${safeLine(key)} asks for ${namesOf(names)}: give --input JSON instead of --action accept`);
 };
 
 const askHere = async (questions: readonly Question[]): Promise<Answers> => {
   if (!isInteractive()) {
-    const keys = questions.map(({ key }) => key).join(", ");
-    throw usageError(`this is no terminal to ask on: give --input JSON or --action (open: ${keys})`);
+    throw usageError(`this is no terminal to ask on: give --input JSON or --action (open: ${keysOf(questions)})`);
   }
   const { signal, interrupt, dispose } = interruption();
   try {

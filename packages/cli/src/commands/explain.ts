@@ -49,6 +49,6 @@ const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt
   ];
   return rows
     .filter((row): row is [string, string] => row[1] !== undefined && row[1] !== "")
-    .map(([name, text]) => `${name.padEnd(11)}${text}`)
+    .map(([name, text]) => `${name.padEnd(11)}${text.replaceAll("\n", `\n${" ".repeat(11)}`)}`)
     .join("\n");
 };

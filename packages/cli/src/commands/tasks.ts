@@ -13,7 +13,9 @@ import {
 import { interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
 import { openSource, type SourceFlags, type SourceUse } from "../terminal/open-source.ts";
-import { safeText } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+import { shellWord } from "../terminal/shell-word.ts";
+import { taskCommand } from "../terminal/task-command.ts";
 import { waitBriefly } from "./wait-briefly.ts";
 
 export interface TasksFlags extends SourceFlags {
@@ -61,18 +63,18 @@ const formatTable = (tasks: readonly TaskStatus[]): string => {
 };
 
 const toRow = (task: TaskStatus): string[] => [
-  task.taskId,
-  task.tool ?? "",
+  shellWord(task.taskId),
+  safeLine(task.tool ?? ""),
   stateWords[task.state],
   formatInstant(task.createdAt)?.slice(0, 19) ?? "",
-  firstLine(
+  beginning(
     task.failure === undefined
       ? ((isOver(task) ? undefined : formatStanding(task)) ?? "")
-      : safeText(task.failure.reason),
+      : safeLine(task.failure.reason.split("\n", 1)[0] ?? ""),
   ),
 ];
 
-const firstLine = (text: string): string => text.split("\n", 1)[0]?.slice(0, 80) ?? "";
+const beginning = (text: string): string => Array.from(text).slice(0, 80).join("");
 
 export const showTask = (taskId: string, flags: TasksFlags): Promise<number> =>
   withSource(flags, async (source) => {
@@ -85,7 +87,7 @@ export const showTask = (taskId: string, flags: TasksFlags): Promise<number> =>
   });
 
 const resultHint = ({ taskId, state, resultBytes }: TaskStatus, { flags }: TaskSource): { text: string } | undefined =>
-  state === "succeeded" ? { text: `${resultBytes} bytes: taskbridge tasks watch ${taskId} ${flags}` } : undefined;
+  state === "succeeded" ? { text: `${resultBytes} bytes: ${taskCommand("watch", taskId, flags)}` } : undefined;
 
 export const watchTask = async (taskId: string, flags: TasksFlags): Promise<number> => {
   const interrupted = interruption();

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import type { GivenAnswer, JsonValue } from "@taskbridge/core";
 import type { Answers, Question } from "../task-source.ts";
 import { type QuestionField, questionFields } from "./question-fields.ts";
-import { safeText } from "./safe-text.ts";
+import { safeLine, safeText } from "./safe-text.ts";
 
 /** Where a person is asked: normally the terminal, with the questions on stderr so that stdout holds results only. */
 export interface Terminal {
@@ -55,7 +55,7 @@ export const askQuestions = async (
 
 const askOne = async (question: Question, output: NodeJS.WritableStream, askLine: AskLine): Promise<GivenAnswer> => {
   output.write(`\n${safeText(question.message)}\n`);
-  if (question.url !== undefined) output.write(`  ${safeText(question.url)}\n`);
+  if (question.url !== undefined) output.write(`  ${safeLine(question.url)}\n`);
   const fields = questionFields(question.schema);
   if (fields.length === 0) return { action: await askDecision(output, askLine) };
 
@@ -86,7 +86,7 @@ const askField = async (
 ): Promise<{ value: JsonValue } | GivenAnswer | undefined> => {
   const hint = field.fallback === undefined ? field.hint : `${field.hint}; ${JSON.stringify(field.fallback)}`;
   for (;;) {
-    const line = await askLine(safeText(`  ${field.label} [${hint}]: `));
+    const line = await askLine(`  ${safeLine(`${field.label} [${hint}]`)}: `);
     const action = refusals[line];
     if (action !== undefined) return { action };
     if (line === "" && field.fallback !== undefined) return { value: field.fallback };

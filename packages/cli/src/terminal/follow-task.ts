@@ -11,6 +11,8 @@ import {
 } from "./format-task.ts";
 import type { Interruption } from "./interruption.ts";
 import { safeText } from "./safe-text.ts";
+import { shellWord } from "./shell-word.ts";
+import { taskCommand } from "./task-command.ts";
 import { taskDisplay } from "./task-display.ts";
 
 export interface FollowOptions {
@@ -45,7 +47,7 @@ export const followTask = async (
   } catch (error) {
     display.pause();
     if (!interruption.signal.aborted) throw withResumeHint(error, source, first.taskId);
-    process.stderr.write(`Interrupted. The task goes on:\n  ${watchCommand(source, first.taskId)}\n`);
+    process.stderr.write(`Interrupted. The task goes on:\n  ${taskCommand("watch", first.taskId, source.flags)}\n`);
     if (json) printDocument(task);
     return exitCodes.interrupted;
   }
@@ -53,11 +55,12 @@ export const followTask = async (
   return printEnd(source, task, json);
 };
 
-const watchCommand = ({ flags }: TaskSource, taskId: string): string => `taskbridge tasks watch ${taskId} ${flags}`;
-
 const withResumeHint = (error: unknown, source: TaskSource, taskId: string): unknown =>
   error instanceof CliError
-    ? new CliError(`${error.message}\nThe task may go on:\n  ${watchCommand(source, taskId)}`, error.exitCode)
+    ? new CliError(
+        `${error.message}\nThe task may go on:\n  ${taskCommand("watch", taskId, source.flags)}`,
+        error.exitCode,
+      )
     : error;
 
 const askAndAnswer = async (
@@ -93,7 +96,7 @@ const printEnd = async (source: TaskSource, task: TaskStatus, json: boolean): Pr
   const result = task.state === "succeeded" ? await source.readResult(task) : undefined;
   if (json) printDocument(task, result);
   else if (result !== undefined) printResult(result);
-  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? formatMessage(task) ?? task.taskId}\n`);
+  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? formatMessage(task) ?? shellWord(task.taskId)}\n`);
   return task.state === "succeeded" ? exitCodes.completed : exitCodes.failed;
 };
 

@@ -2,7 +2,9 @@ import type { ExecutionProgress, TaskState } from "@taskbridge/core";
 import { hideSecretsIn } from "../hide-secrets.ts";
 import type { PendingCall, Question, TaskResult, TaskStatus } from "../task-source.ts";
 import { questionFields } from "./question-fields.ts";
-import { safeText } from "./safe-text.ts";
+import { escapeControls, safeLine, safeText } from "./safe-text.ts";
+import { shellWord } from "./shell-word.ts";
+import { taskCommand } from "./task-command.ts";
 
 // What a job or a server says becomes safe here, piece by piece: the commands we print are to stay as they are.
 
@@ -31,12 +33,15 @@ export const formatUnstarted = ({ pending = [] }: TaskStatus): string | undefine
   return safeText(`${what}: ${start.lastError}`);
 };
 
-/** In a few words, why nothing moves, or else how far the task is. */
-export const formatStanding = (task: TaskStatus): string | undefined =>
-  formatUnstarted(task) ??
-  (task.missingSince === undefined ? undefined : formatMessage(task)) ??
-  formatProgress(task.progress) ??
-  formatMessage(task);
+/** In a few words on one line, why nothing moves, or else how far the task is. */
+export const formatStanding = (task: TaskStatus): string | undefined => {
+  const standing =
+    formatUnstarted(task) ??
+    (task.missingSince === undefined ? undefined : formatMessage(task)) ??
+    formatProgress(task.progress) ??
+    formatMessage(task);
+  return standing === undefined ? undefined : safeLine(standing);
+};
 
 const formatPending = (call: PendingCall, task: TaskStatus): string => {
   const what = call.kind === "answer" ? `the answer to ${call.questionKey}` : "to be stopped";
@@ -58,8 +63,8 @@ export const formatMessage = ({ message }: TaskStatus): string | undefined =>
 /** A task as aligned lines for a person. `flags` is how another command reaches it. */
 export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult): string => {
   const rows: [string, string | undefined][] = [
-    ["task", task.taskId],
-    ["tool", task.tool],
+    ["task", shellWord(task.taskId)],
+    ["tool", task.tool && safeLine(task.tool)],
     ["state", stateWords[task.state]],
     ["progress", formatProgress(task.progress)],
     ["message", task.message === task.failure?.reason ? undefined : formatMessage(task)],
@@ -71,7 +76,7 @@ export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult)
     ["updated", formatInstant(task.updatedAt)],
     ["ended", formatInstant(task.endedAt)],
     ["kept until", formatInstant(task.expiresAt)],
-    ["page", task.url && safeText(task.url)],
+    ["page", task.url && safeLine(task.url)],
     ...task.questions.map((question): [string, string] => ["question", formatQuestion(question, task.taskId, flags)]),
     ["failure", formatFailure(task)],
     ["result", result === undefined ? undefined : safeText(formatResult(result))],
@@ -84,14 +89,14 @@ export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult)
 
 /** A question, what it wants, and the command that answers it. */
 export const formatQuestion = (question: Question, taskId: string, flags: string): string => {
-  const fields = questionFields(question.schema).map(({ name, hint, required }) =>
-    safeText(`  ${name}: ${hint}${required ? "" : " (optional)"}`),
+  const fields = questionFields(question.schema).map(
+    ({ name, hint, required }) => `  ${safeLine(`${name}: ${hint}`)}${required ? "" : " (optional)"}`,
   );
   return [
     safeText(question.message),
-    ...(question.url === undefined ? [] : [safeText(`  ${question.url}`)]),
+    ...(question.url === undefined ? [] : [`  ${safeLine(question.url)}`]),
     ...fields,
-    `  taskbridge tasks answer ${taskId} ${flags}`,
+    `  ${taskCommand("answer", taskId, flags)}`,
   ].join("\n");
 };
 
@@ -122,12 +127,12 @@ export const taskDocument = (
   ...(result === undefined ? {} : { result: hideSecretsIn(result.json ?? result.text) }),
 });
 
-/** A JSON document for people and programs; control characters that JSON allows are escaped, too. */
-export const formatDocument = (document: unknown): string =>
-  JSON.stringify(document, undefined, 2).replaceAll(
-    /(?!\n)\p{Cc}/gu,
-    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+/** A JSON document for people and programs; what JSON allows and no terminal should get is escaped, too. */
+export const formatDocument = (document: unknown): string => escapeControls(JSON.stringify(document, undefined, 2));
 
+/** The farthest instant that a date can be (epoch milliseconds). */
+const farthestInstant = 8.64e15;
+
+/** Undefined also for what a server tells and no calendar has. */
 export const formatInstant = (at: number | undefined): string | undefined =>
-  at === undefined ? undefined : new Date(at).toISOString();
+  at === undefined || !(Math.abs(at) <= farthestInstant) ? undefined : new Date(at).toISOString();

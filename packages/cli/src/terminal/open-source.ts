@@ -2,6 +2,7 @@ import { usageError } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { TaskSource } from "../task-source.ts";
 import type { CallWire } from "../wire/wire-names.ts";
+import { safeLine } from "./safe-text.ts";
 
 /** Where the tasks of a command are: one of `config` and `url`, or else the configuration of the current folder. */
 export interface SourceFlags {
@@ -41,7 +42,7 @@ export const openSource = async (
     ...(token === undefined || token === "" ? {} : { token }),
     wire: flags.wire ?? "auto",
     asks,
-    onTrouble: (message) => process.stderr.write(`${message}\n`),
+    onTrouble: (message) => process.stderr.write(`${safeLine(message)}\n`),
   });
 };
 

@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import { Presets, SingleBar } from "cli-progress";
 import { isOver, type TaskStatus } from "../task-source.ts";
 import { formatStanding, stateWords } from "./format-task.ts";
-import { safeText } from "./safe-text.ts";
+import { safeLine } from "./safe-text.ts";
 
 /** Shows a task as it goes on. */
 export interface TaskDisplay {
@@ -61,7 +61,7 @@ const barDisplay = (output: Writable): TaskDisplay => {
         lines.show(task);
         return;
       }
-      const payload = { note: message === undefined ? stateWords[task.state] : safeText(message) };
+      const payload = { note: message === undefined ? stateWords[task.state] : safeLine(message) };
       lines.pause();
       if (bar === undefined) {
         bar = createBar(output);
