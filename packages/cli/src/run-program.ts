@@ -1,5 +1,7 @@
-import { exitCodes, toFailure } from "./cli-error.ts";
+import { exitCodes, type Failure, toFailure } from "./cli-error.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 import { createProgram } from "./program.ts";
+import { formatDocument } from "./terminal/format-task.ts";
 import { safeText } from "./terminal/safe-text.ts";
 
 /** Runs one command line, without the program's own name, and resolves with the exit code. Never rejects. */
@@ -12,8 +14,25 @@ export const runProgram = async (args: readonly string[]): Promise<number> => {
     await program.parseAsync([...args], { from: "user" });
   } catch (error) {
     const failure = toFailure(error);
-    if (failure.message !== "") process.stderr.write(`${safeText(failure.message)}\n`);
     exitCode = failure.exitCode;
+    tell(failure);
+    if (wantsDocument(args) && !failure.isAfterOutput && exitCode !== exitCodes.completed) printFailure(failure);
   }
   return exitCode;
+};
+
+const tell = ({ message, stack = message, hint, isTold = false }: Failure): void => {
+  if (isTold) return;
+  process.stderr.write(`${safeText(stack)}\n${hint === undefined ? "" : `${hint}\n`}`);
+};
+
+/** Whoever asked for a document gets one, whatever happens; also where the command line itself cannot be read. */
+const wantsDocument = (args: readonly string[]): boolean => {
+  const end = args.indexOf("--");
+  return args.slice(0, end < 0 ? args.length : end).includes("--json");
+};
+
+const printFailure = ({ code, message, taskId }: Failure): void => {
+  const error = { code, message: hideSecrets(message), ...(taskId === undefined ? {} : { taskId }) };
+  process.stdout.write(`${formatDocument({ error })}\n`);
 };

@@ -68,6 +68,8 @@ export interface CallOptions {
   /** Answers what is asked before a task exists. */
   ask(questions: readonly Question[]): Promise<Answers>;
   readonly signal: AbortSignal;
+  /** Told, in a line for a person, what is waited for although the signal has fired. */
+  tell?(line: string): void;
 }
 
 /** What the commands need of tasks: an engine in this process, or a server elsewhere. */

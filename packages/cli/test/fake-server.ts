@@ -69,7 +69,10 @@ export const fakeServer = async (answers: FakeAnswers = {}): Promise<FakeServer>
   };
 };
 
+const methodUnknown = { error: { code: -32_601, message: "Method not found" } };
+
 const usualAnswer = (method: string, task: Members, { capabilities }: FakeAnswers): Members => {
+  if (method.startsWith("tasks/") && capabilities !== undefined && !("tasks" in capabilities)) return methodUnknown;
   switch (method) {
     case "initialize":
       return {
@@ -95,7 +98,7 @@ const usualAnswer = (method: string, task: Members, { capabilities }: FakeAnswer
     case "tasks/list":
       return { result: { tasks: [task] } };
     default:
-      return { error: { code: -32_601, message: "Method not found" } };
+      return methodUnknown;
   }
 };
 

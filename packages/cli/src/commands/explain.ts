@@ -1,5 +1,6 @@
 import type { TaskExplanation } from "@taskbridge/core";
 import { exitCodes } from "../cli-error.ts";
+import { closeAfter } from "../close-after.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import { openConfig } from "../config/open-config.ts";
 import { openEngine } from "../config/open-engine.ts";
@@ -11,13 +12,11 @@ import { safeText } from "../terminal/safe-text.ts";
 /** Everything that is known of a task, for an operator. */
 export const explainTask = async (taskId: string, flags: { config?: string; json?: boolean }): Promise<number> => {
   const { engine, close } = await openEngine(openConfig(chooseConfig(flags.config)));
-  try {
+  return closeAfter(async () => {
     const explanation = await engine.explainTask(taskId);
     printText(flags.json ? formatDocument(hideSecretsIn(explanation)) : safeText(formatExplanation(explanation)));
     return exitCodes.completed;
-  } finally {
-    await close();
-  }
+  }, close);
 };
 
 const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt }: TaskExplanation): string => {

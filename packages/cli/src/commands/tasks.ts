@@ -1,4 +1,5 @@
-import { CliError, exitCodes } from "../cli-error.ts";
+import { CliError, exitCodes, interruptedError } from "../cli-error.ts";
+import { closeAfter } from "../close-after.ts";
 import { isOver, type TaskSource, type TaskStatus } from "../task-source.ts";
 import { followTask, printDocument, printText } from "../terminal/follow-task.ts";
 import {
@@ -16,6 +17,7 @@ import { openSource, type SourceFlags, type SourceUse } from "../terminal/open-s
 import { safeLine } from "../terminal/safe-text.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { taskCommand } from "../terminal/task-command.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 import { waitBriefly } from "./wait-briefly.ts";
 
 export interface TasksFlags extends SourceFlags {
@@ -32,11 +34,7 @@ export const withSource = async (
   use?: SourceUse,
 ): Promise<number> => {
   const source = await openSource(flags, use);
-  try {
-    return await action(source);
-  } finally {
-    await source.close();
-  }
+  return closeAfter(() => action(source), source.close);
 };
 
 export const listTasks = (flags: TasksFlags): Promise<number> =>
@@ -94,14 +92,24 @@ export const watchTask = async (taskId: string, flags: TasksFlags): Promise<numb
   try {
     const asks = isInteractive();
     const watch = async (source: TaskSource): Promise<number> => {
-      const task = await source.readTask(taskId);
+      const task = await readFirst(source, taskId, interrupted.signal);
       // Elsewhere `tasks answer` does it, and whoever watches may not be the one to ask.
       const ask = asks && source.answeredBy === "follower";
       return followTask(source, task, { ask, json: flags.json ?? false }, interrupted);
     };
-    return await withSource(flags, watch, { asks });
+    return await withSource(flags, watch, { asks, signal: interrupted.signal });
   } finally {
     interrupted.dispose();
+  }
+};
+
+const readFirst = async (source: TaskSource, taskId: string, signal: AbortSignal): Promise<TaskStatus> => {
+  try {
+    return await unlessAborted(signal, source.readTask(taskId));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const hint = `  ${taskCommand("watch", taskId, source.flags)}`;
+    throw interruptedError("Interrupted before it was known how the task stands. It is as it was:", { taskId, hint });
   }
 };
 

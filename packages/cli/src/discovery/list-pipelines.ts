@@ -6,6 +6,7 @@ import {
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import type { ToolEntry } from "../config/config.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 
 /** A pipeline of a backend. */
 export interface FoundPipeline extends PipelineDescription<unknown> {
@@ -56,6 +57,7 @@ export const listPipelines = async (
     const findTool = toolFinder(adapter, tools);
     const told = adapter.discover(filter, { signal, now: () => Date.now(), log })[Symbol.asyncIterator]();
     for (;;) {
+      // It may hang, and a generator that does cannot even be told to return.
       const { done, value } = await unlessAborted(signal, told.next());
       if (done === true) return { pipelines, isCut: false };
       if (pipelines.length === maxListedPipelines) {
@@ -72,15 +74,6 @@ export const listPipelines = async (
     clearTimeout(silence);
   }
 };
-
-/** An adapter may hang, and a generator that does cannot even be told to return. */
-const unlessAborted = <T>(signal: AbortSignal, pending: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    void pending.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 
 /**
  * Compares targets as the adapter reads them: defaults are filled in, and the order of members is none. A tool may say more

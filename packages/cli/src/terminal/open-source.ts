@@ -1,6 +1,7 @@
-import { usageError } from "../cli-error.ts";
+import { interruptedError, usageError } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { TaskSource } from "../task-source.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 import type { CallWire } from "../wire/wire-names.ts";
 import { safeLine } from "./safe-text.ts";
 
@@ -17,12 +18,27 @@ export interface SourceUse {
   readonly background?: boolean;
   /** The command can ask a person, so a server may put questions to it. */
   readonly asks?: boolean;
+  /** Ends the wait for a server, or a backend, that does not answer. */
+  readonly signal?: AbortSignal;
 }
 
-export const openSource = async (
-  flags: SourceFlags,
-  { background = false, asks = false }: SourceUse = {},
-): Promise<TaskSource> => {
+/** Rejects with a usage error, with what opening fails with, and as interrupted when the signal fires. */
+export const openSource = async (flags: SourceFlags, { signal, ...use }: SourceUse = {}): Promise<TaskSource> => {
+  const opening = open(flags, use);
+  if (signal === undefined) return opening;
+  try {
+    const source = await unlessAborted(signal, opening);
+    signal.throwIfAborted();
+    return source;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    // Nobody waits any more for what comes now.
+    opening.then((late) => late.close()).catch(() => {});
+    throw interruptedError("Interrupted while connecting: nothing was sent.");
+  }
+};
+
+const open = async (flags: SourceFlags, { background = false, asks = false }: SourceUse): Promise<TaskSource> => {
   const { config, url } = flags;
   if (config !== undefined && url !== undefined) throw usageError("give either --config or --url, not both");
   if (url === undefined) {

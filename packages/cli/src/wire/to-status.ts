@@ -40,7 +40,8 @@ export const toStatus = (task: WireStatus, outcome?: Outcome): TaskStatus => {
   };
 };
 
-const toQuestion = ({ schema, ...question }: WireStatus["questions"][number]): Question =>
+/** Its schema is JSON: it came over the wire. */
+export const toQuestion = ({ schema, ...question }: WireStatus["questions"][number]): Question =>
   schema === undefined ? question : { ...question, schema: schema as JsonObject };
 
 /** Servers put the cause of a failure into the message, so that it is known without asking for the result. */

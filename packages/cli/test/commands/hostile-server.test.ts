@@ -84,3 +84,18 @@ function wordsOf(command: string): string[] {
     .split("\0")
     .slice(0, -1);
 }
+
+test("a server without tasks that asks although nobody can be asked: exit code 1, and why", async () => {
+  bench = createWorkbench();
+  const inputRequests = { q: { method: "elicitation/create", params: { mode: "form", message: "Sure?" } } };
+  server = await fakeServer({
+    answer: ({ method }) =>
+      method === "tools/call" ? { result: { resultType: "input_required", inputRequests } } : undefined,
+  });
+  const outcome = await bench.run(["call", "job", "--url", server.url, "--wire", "none", "--json"]);
+  expect(outcome).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the tool asks a person before it answers"),
+  });
+  expect(documentOf(outcome)).toMatchObject({ error: { code: "unsupported" } });
+});
