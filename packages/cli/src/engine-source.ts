@@ -9,10 +9,12 @@ import {
 import { usageError } from "./cli-error.ts";
 import type { Config } from "./config/config.ts";
 import { openEngine } from "./config/open-engine.ts";
+import { taskIdResolver } from "./task-id-resolver.ts";
 import type { PendingCall, Question, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
 
 const operator: Access = { operator: true };
+const cancellation = { reason: "cancelled by the operator", latch: false };
 const pageSize = 100;
 /** Long enough to be cheap; a change ends the wait at once. */
 const waitMs = 30_000;
@@ -24,6 +26,7 @@ const waitMs = 30_000;
 export const engineSource = async (config: Config, { background }: { background: boolean }): Promise<TaskSource> => {
   const { engine, close } = await openEngine(config);
   if (background) await engine.open();
+  const ids = taskIdResolver(engine);
   const revisions = new Map<string, number>();
   const toStatus = (view: TaskView): TaskStatus => {
     revisions.set(view.record.taskId, view.record.revision);
@@ -38,7 +41,7 @@ export const engineSource = async (config: Config, { background }: { background:
       const view = await engine.createTask({ tool, input, owner: localOwner, signal });
       return { kind: "task", task: toStatus(view) };
     },
-    readTask: async (taskId) => toStatus(await engine.readTask(taskId, operator)),
+    readTask: async (taskId) => toStatus(await ids.act(taskId, (id) => engine.readTask(id, operator))),
     nextStatus: async ({ taskId }, signal) => {
       const revision = revisions.get(taskId) ?? 0;
       const view = await engine.waitForTask(taskId, operator, {
@@ -51,9 +54,10 @@ export const engineSource = async (config: Config, { background }: { background:
       return toStatus(view);
     },
     readResult: (task) => readResult(engine, task),
-    answerTask: async (taskId, answers) => (await engine.answerTask(taskId, operator, answers)).ignored,
+    answerTask: async (taskId, answers) =>
+      (await ids.act(taskId, (id) => engine.answerTask(id, operator, answers))).ignored,
     cancelTask: async (taskId) =>
-      toStatus(await engine.cancelTask(taskId, operator, { reason: "cancelled by the operator", latch: false })),
+      toStatus(await ids.act(taskId, (id) => engine.cancelTask(id, operator, cancellation))),
     listTasks: async function* () {
       let cursor: string | undefined;
       do {

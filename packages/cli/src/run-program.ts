@@ -1,4 +1,5 @@
 import { exitCodes, type Failure, toFailure } from "./cli-error.ts";
+import { dashIdHint, markDashId } from "./dash-id.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import { createProgram } from "./program.ts";
 import { formatDocument } from "./terminal/format-task.ts";
@@ -11,19 +12,19 @@ export const runProgram = async (args: readonly string[]): Promise<number> => {
     const program = createProgram((code) => {
       exitCode = code;
     });
-    await program.parseAsync([...args], { from: "user" });
+    await program.parseAsync([...markDashId(program, args)], { from: "user" });
   } catch (error) {
     const failure = toFailure(error);
     exitCode = failure.exitCode;
-    tell(failure);
+    tell(failure, failure.code === "usage" && failure.isTold ? dashIdHint(args) : failure.hint);
     if (wantsDocument(args) && !failure.isAfterOutput && exitCode !== exitCodes.completed) printFailure(failure);
   }
   return exitCode;
 };
 
-const tell = ({ message, stack = message, hint, isTold = false }: Failure): void => {
-  if (isTold) return;
-  process.stderr.write(`${safeText(stack)}\n${hint === undefined ? "" : `${hint}\n`}`);
+const tell = ({ message, stack = message, isTold = false }: Failure, hint: string | undefined): void => {
+  if (!isTold) process.stderr.write(`${safeText(stack)}\n`);
+  if (hint !== undefined) process.stderr.write(`${hint}\n`);
 };
 
 /** Whoever asked for a document gets one, whatever happens; also where the command line itself cannot be read. */
