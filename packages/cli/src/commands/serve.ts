@@ -8,6 +8,7 @@ import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { toLimits } from "../config/open-engine.ts";
 import { openStore } from "../config/open-store.ts";
+import { toServeError } from "../config/to-serve-error.ts";
 import { auditLog } from "../terminal/audit-log.ts";
 import { createLogger } from "../terminal/logger.ts";
 import { version } from "../version.ts";
@@ -111,12 +112,6 @@ const toListenError = (config: Config, error: unknown, { host, port }: { host: s
   if (!isTaken) return toServeError(config, error);
   const message = `${host}:${port} is in use by another program; choose another here or with --port`;
   return config.fault(["server", "http", "port"], message);
-};
-
-/** The server tells paths from the top of the file, but for those of its authenticator. */
-const toServeError = (config: Config, error: unknown): unknown => {
-  if (!isBridgeError(error) || error.code !== "misconfigured") return error;
-  return config.rebase(error, /^auth\b/.test(String(error.data?.["path"])) ? ["server"] : []);
 };
 
 /** `stopped` resolves with the first signal that asks to stop; the second ends the process at once. */
