@@ -1,23 +1,19 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   isOver,
   isTaskClientError,
   type PendingCall,
   type TaskClient,
   type TaskWatch,
-  type GivenAnswer as WireAnswer,
-  type Question as WireQuestion,
   type TaskStatus as WireStatus,
 } from "@taskbridge/client";
 import type { JsonValue } from "@taskbridge/core";
-import { CliError, exitCodes, interruptedError, usageError } from "./cli-error.ts";
+import { CliError, usageError } from "./cli-error.ts";
 import type { CallOptions, CallOutcome, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
-import { taskCommand } from "./terminal/task-command.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 import { type OpenOptions, openTaskClient } from "./wire/open-task-client.ts";
+import { startCall } from "./wire/start-call.ts";
 import { toCliError } from "./wire/to-cli-error.ts";
-import { type Outcome, textsOf, toQuestion, toStatus } from "./wire/to-status.ts";
+import { type Outcome, textsOf, toStatus } from "./wire/to-status.ts";
 import { toWireAnswers } from "./wire/to-wire-answers.ts";
 
 export type TaskClientOptions = OpenOptions;
@@ -49,13 +45,6 @@ const handleIn = ({ json }: TaskResult): string | undefined => {
   const { taskId, taskStatus } = (typeof json === "object" && json !== null ? json : {}) as Record<string, unknown>;
   return typeof taskId === "string" && typeof taskStatus === "string" ? taskId : undefined;
 };
-
-/** Interrupted before a task is there, these calls are cancelled: the others have an ID as soon as the server answers at all. */
-const stopsUntold = new Set(["none", "sep-1686"]);
-
-/** So long an interrupted call waits for the ID of its task, which is all that leads back to it (milliseconds). */
-const patienceMs = 3_000;
-const cancelPatienceMs = 1_000;
 
 const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSource => {
   const { wire } = calls;
@@ -92,52 +81,21 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
     return json === undefined ? { text } : { text, json: json as JsonValue };
   };
 
-  const start = async (tool: string, input: object, { ask, signal, tell }: CallOptions): Promise<CallOutcome> => {
-    if (signal.aborted) throw interruptedError("Interrupted: nothing was sent.");
-    const cancelling = new AbortController();
-    const leaving = new AbortController();
-    const pending = calls.beginCall(
-      tool,
-      { ...input },
-      {
-        // Where nobody can be asked, a server without tasks is to know it: it then hands out what can be answered elsewhere.
-        ...(wire === "none" && !asks ? {} : { onQuestion: toOnQuestion(ask), holdQuestions: asks }),
-        ...(stopsUntold.has(wire) ? { signal: cancelling.signal, cancelOnAbort: true } : {}),
-      },
-    );
-    let hasTask = false;
-    let patience: NodeJS.Timeout | undefined;
-    const onInterrupt = (): void => {
-      patience = setTimeout(() => leaving.abort(signal.reason), patienceMs);
-      // What has no task cannot go on without this process.
-      if (wire === "none") cancelling.abort();
-      else tell?.("Interrupted: waiting for the ID of the task, which goes on; once more ends this at once.");
+  const toTask = (taskId: string, pending: PendingCall): Promise<TaskStatus> => {
+    // Claims the questions before the pending call gives them up.
+    watchOf(taskId);
+    const status = pending.status();
+    return settled(status === undefined ? calls.read(taskId) : Promise.resolve(status));
+  };
+  const start = async (tool: string, input: object, options: CallOptions): Promise<CallOutcome> => {
+    const started = await startCall({ calls, url, asks, flags, toTask }, tool, input, options);
+    if (started.kind === "task") return started;
+    const failed = started.result.isError === true;
+    return {
+      kind: "result",
+      result: failed ? { text: textsOf(started.result).join("\n") } : await wholeOf(started.result),
+      failed,
     };
-    signal.addEventListener("abort", onInterrupt, { once: true });
-    try {
-      // Whichever is first: an interrupted wait has no task.
-      const first = Promise.race([pending.created, pending.result().then(() => undefined)]);
-      const taskId = await unlessAborted(leaving.signal, first);
-      if (taskId === undefined) {
-        const result = await pending.result();
-        const whole = result.isError === true ? { text: textsOf(result).join("\n") } : await wholeOf(result);
-        return { kind: "result", result: whole, failed: result.isError === true };
-      }
-      hasTask = true;
-      // Claims the questions before the pending call gives them up.
-      watchOf(taskId);
-      const status = pending.status();
-      const task = settled(status === undefined ? calls.read(taskId) : Promise.resolve(status));
-      return { kind: "task", task: await unlessAborted(leaving.signal, task) };
-    } catch (error) {
-      if (!signal.aborted) throw wire === "none" && !asks ? withoutTerminal(error, url) : error;
-      if (!hasTask) cancelling.abort();
-      throw await toInterruption(pending, { hasTask, isLate: leaving.signal.aborted, flags });
-    } finally {
-      clearTimeout(patience);
-      signal.removeEventListener("abort", onInterrupt);
-      pending.detach();
-    }
   };
 
   return {
@@ -172,43 +130,6 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
     },
   };
 };
-
-const toOnQuestion =
-  (ask: CallOptions["ask"]) =>
-  async (question: WireQuestion): Promise<WireAnswer> => {
-    const answers = await ask([toQuestion(question)]);
-    return toWireAnswers(answers)[question.key] ?? { action: "cancel" };
-  };
-
-/** Whoever left the wait does not know of a task: what became of the call, and how to find out more. */
-const toInterruption = async (
-  pending: PendingCall,
-  { hasTask, isLate, flags }: { readonly hasTask: boolean; readonly isLate: boolean; readonly flags: string },
-): Promise<CliError> => {
-  const { taskId } = pending;
-  const about = taskId === undefined ? {} : { taskId, hint: `  ${taskCommand("watch", taskId, flags)}` };
-  if (hasTask) return interruptedError("Interrupted before it was known how the task stands. It goes on:", about);
-  const isCancelled = pending.result().then(
-    () => false,
-    (error: unknown) => isTaskClientError(error, "cancelled"),
-  );
-  const patience = sleep(cancelPatienceMs, false, { ref: false });
-  if (stopsUntold.has(pending.wire) && (await Promise.race([isCancelled, patience]))) {
-    return interruptedError("Interrupted: the call was cancelled.");
-  }
-  return isLate
-    ? interruptedError("Interrupted: the server has not answered the call, and may run it all the same.", about)
-    : interruptedError("Interrupted before there was a task.");
-};
-
-/** A server may ask although it was told that nobody can be asked. */
-const withoutTerminal = (error: unknown, url: URL): unknown =>
-  isTaskClientError(error, "unsupported")
-    ? new CliError(`${url}: the tool asks a person before it answers, and this is no terminal`, exitCodes.failed, {
-        cause: error,
-        code: error.code,
-      })
-    : error;
 
 const cannotList = (wire: string, url: URL): CliError =>
   usageError(

@@ -27,14 +27,32 @@ export interface TasksFlags extends SourceFlags {
 /** Larger results are not shown by `show`: `watch` prints them whole. */
 const shownResultBytes = 65_536;
 
-/** Opens the source, acts, and waits until what was begun is done. */
+/** Opens the source, acts, and waits until what was begun is done. Where the use has no signal, Ctrl-C ends the command. */
 export const withSource = async (
   flags: SourceFlags,
   action: (source: TaskSource) => Promise<number>,
-  use?: SourceUse,
+  use: SourceUse = {},
 ): Promise<number> => {
-  const source = await openSource(flags, use);
-  return closeAfter(() => action(source), source.close);
+  if (use.signal !== undefined) return actOn(await openSource(flags, use), action);
+  const { signal, dispose } = interruption();
+  try {
+    const source = await openSource(flags, { ...use, signal });
+    return await actOn(source, (open) => unlessInterrupted(signal, action(open)));
+  } finally {
+    dispose();
+  }
+};
+
+const actOn = (source: TaskSource, action: (source: TaskSource) => Promise<number>): Promise<number> =>
+  closeAfter(() => action(source), source.close);
+
+const unlessInterrupted = async (signal: AbortSignal, work: Promise<number>): Promise<number> => {
+  try {
+    return await unlessAborted(signal, work);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw interruptedError("Interrupted: what was asked for may be done all the same.");
+  }
 };
 
 export const listTasks = (flags: TasksFlags): Promise<number> =>

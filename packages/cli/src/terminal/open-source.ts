@@ -34,7 +34,7 @@ export const openSource = async (flags: SourceFlags, { signal, ...use }: SourceU
     if (!signal.aborted) throw error;
     // Nobody waits any more for what comes now.
     opening.then((late) => late.close()).catch(() => {});
-    throw interruptedError("Interrupted while connecting: nothing was sent.");
+    throw interruptedError("Interrupted: nothing was sent.");
   }
 };
 

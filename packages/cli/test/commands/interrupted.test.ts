@@ -38,9 +38,9 @@ describe("Ctrl-C while connecting", () => {
     const calling = await interruptAt(first, ["call", "job", "--wire", wire], silentOn(first));
     const outcome = await calling.done;
     expect(outcome.code).toBe(130);
-    expect(outcome.stderr).toBe("Interrupted while connecting: nothing was sent.\n");
+    expect(outcome.stderr).toBe("Interrupted: nothing was sent.\n");
     expect(documentOf(outcome)).toEqual({
-      error: { code: "interrupted", message: "Interrupted while connecting: nothing was sent." },
+      error: { code: "interrupted", message: "Interrupted: nothing was sent." },
     });
     expect(sentMethods()).not.toContain("tools/call");
   });
@@ -48,7 +48,7 @@ describe("Ctrl-C while connecting", () => {
   test("ends a watch", async () => {
     const args = ["tasks", "watch", "T1", "--wire", "2025-11-25"];
     const outcome = await (await interruptAt("initialize", args, silentOn("initialize"))).done;
-    expect(outcome).toMatchObject({ code: 130, stderr: "Interrupted while connecting: nothing was sent.\n" });
+    expect(outcome).toMatchObject({ code: 130, stderr: "Interrupted: nothing was sent.\n" });
   });
 });
 
@@ -120,4 +120,14 @@ test("a second Ctrl-C ends at once", async () => {
   await calling.sees(/once more ends this at once/);
   calling.kill("SIGINT");
   expect((await calling.done).code).toBe(130);
+});
+
+test.each([
+  ["list", "tasks/list", ["list"]],
+  ["show", "tasks/get", ["show", "T1"]],
+  ["cancel", "tasks/get", ["cancel", "T1"]],
+])("Ctrl-C while a server does not answer `tasks %s`", async (_name, method, args) => {
+  const outcome = await (await interruptAt(method, ["tasks", ...args, "--wire", "2025-11-25"], silentOn(method))).done;
+  expect(outcome.code).toBe(130);
+  expect(documentOf(outcome)).toMatchObject({ error: { code: "interrupted" } });
 });
