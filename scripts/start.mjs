@@ -1,5 +1,6 @@
-// Installs, builds, serves the housekeeping example and drives one real call through it. On a terminal the server then
-// stays up until Ctrl-C; otherwise the end of the call ends it, and its outcome is the exit code.
+// Installs, builds every package that can be published, since other projects may link to them, then serves the housekeeping
+// example and drives one real call through it. On a terminal the server then stays up until Ctrl-C; otherwise the end of the
+// call ends it, and its outcome is the exit code.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
@@ -7,6 +8,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { install } from "./workspace/install.mjs";
+import { workspacePackages } from "./workspace/packages.mjs";
 import { root, run, turbo } from "./workspace/run.mjs";
 
 const host = "127.0.0.1";
@@ -18,7 +20,9 @@ const data = join(root, ".cache", "start");
 const folder = "node_modules/.pnpm";
 
 await install();
-const build = await turbo(["run", "build", "--filter=@taskbridge/example-housekeeping", "--output-logs=errors-only"]);
+const published = workspacePackages().filter(({ manifest }) => manifest.private !== true);
+const built = ["@taskbridge/example-housekeeping", ...published.map(({ manifest }) => manifest.name)];
+const build = await turbo(["run", "build", ...built.map((name) => `--filter=${name}`), "--output-logs=errors-only"]);
 process.exitCode = build.code;
 if (build.code === 0) process.exitCode = await serveAndCall();
 

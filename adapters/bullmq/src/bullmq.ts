@@ -1,32 +1,28 @@
-import {
-  type AdapterTraits,
-  BridgeError,
-  type CallContext,
-  type ExecutionRef,
-  isBridgeError,
-  type OutputChunk,
-  type OutputRange,
-  type StartOutcome,
-  type StartRequest,
-  type WorkflowAdapter,
+import type {
+  AdapterTraits,
+  CallContext,
+  ExecutionRef,
+  StartOutcome,
+  StartRequest,
+  WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import { answerJob } from "./answer-job.ts";
 import { cancelJob } from "./cancel-job.ts";
+import { findStart } from "./events/find-start.ts";
 import { eventSearcher } from "./events/search-events.ts";
 import { watchQueues } from "./events/watch-queues.ts";
-import { type JobPlace, parseRef, toRef } from "./execution-ref.ts";
-import { findStart } from "./find-start.ts";
+import { type JobPlace, toRef } from "./execution-ref.ts";
+import { forgetJob } from "./forget-job.ts";
+import { changes, guardedCalls, looks } from "./guarded-calls.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
 import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
+import { readOutput } from "./read-output.ts";
 import { bullmqClient } from "./redis/bullmq-client.ts";
-import type { QueuePort } from "./redis/client.ts";
-import { sentStarts } from "./sent-starts.ts";
+import { isTemplate } from "./settings/is-template.ts";
 import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
-import { type BullmqTarget, isTemplate, parseTarget } from "./settings/parse-target.ts";
+import { type BullmqTarget, parseTarget } from "./settings/parse-target.ts";
 import { parseStart, repeatStart, startJob } from "./start-job.ts";
-import { type ErrorPlace, toError } from "./to-error.ts";
-import { withSignal } from "./with-signal.ts";
 
 const traits: AdapterTraits = {
   start: { kind: "idempotent", forMs: null },
@@ -44,102 +40,39 @@ const traits: AdapterTraits = {
   progress: "counted",
 };
 
+/** An adapter with every verb but `heartbeat` (questions of jobs need none) and `receive` (Redis calls nobody). */
 export type BullmqAdapter = WorkflowAdapter<BullmqTarget> &
   Required<Omit<WorkflowAdapter<BullmqTarget>, "heartbeat" | "receive">>;
-
-type Verb = Pick<ErrorPlace, "operation" | "ifSent">;
-
-const changes = (operation: string): Verb => ({ operation, ifSent: "outcome_unknown" });
-const looks = (operation: string): Verb => ({ operation, ifSent: "unavailable" });
 
 /** Puts BullMQ's queues behind MCP tasks. Throws `misconfigured`; connects at the first call. */
 export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const options = parseOptions({ ...given });
   const client = bullmqClient(options);
-  const { address } = client;
   const search = eventSearcher();
-  const sent = sentStarts();
   let isClosed = false;
 
-  const prefixOf = (name: string): string => {
-    const theirs = options.queues.find((queue) => queue.name === name);
-    return theirs === undefined ? options.prefix : theirs.toKey("").slice(0, -name.length - 2);
-  };
-  const placeOf = (queue: string): Pick<JobPlace, "prefix" | "queue"> => ({ prefix: prefixOf(queue), queue });
+  const placeOf = (queue: string): Pick<JobPlace, "prefix" | "queue"> => ({ prefix: client.prefixOf(queue), queue });
+  const { guarded, onJob } = guardedCalls(client, () => isClosed);
 
-  /** Gives up with the signal, and turns what Redis says into the contract's errors. */
-  const guarded = async <Value>(
-    { operation, ifSent }: Verb,
-    { signal }: CallContext,
-    work: (send: () => void) => Promise<Value>,
-  ): Promise<Value> => {
-    let wasSent = false;
-    if (isClosed) throw new BridgeError("unavailable", "the adapter is closed", { operation, notSent: true });
-    try {
-      return await withSignal(signal, () =>
-        work(() => {
-          // Nobody waits for it any more, so that it must not leave now.
-          signal.throwIfAborted();
-          wasSent = true;
-        }),
-      );
-    } catch (error) {
-      throw toError(error, { operation, address, wasSent, ifSent });
-    }
-  };
-  /** One operation on the queue of a job, once that is there to be asked. */
-  const onJob = <Value>(
-    verb: Verb,
-    ref: ExecutionRef,
-    context: CallContext,
-    work: (queue: QueuePort, id: string) => Promise<Value>,
-  ): Promise<Value> =>
-    guarded(verb, context, async (send) => {
-      const place = parseRef(ref);
-      const queue = await client.open(place);
-      send();
-      return work(queue, place.id);
+  const start = (request: StartRequest<BullmqTarget>, context: CallContext): Promise<StartOutcome> =>
+    guarded(changes("start"), context, async (client) => {
+      const target = parseTarget(request.target);
+      const parsed = parseStart(request, target, options.jobOptions);
+      const queue = await client.open(placeOf(target.queue));
+      const { key, firstSentAt } = request;
+      if (firstSentAt === undefined) return startJob(queue, parsed);
+      return repeatStart(queue, parsed, { key, firstSentAt, now: context.now, search, operation: "start" });
     });
-
-  const start = async (request: StartRequest<BullmqTarget>, context: CallContext): Promise<StartOutcome> => {
-    const now = context.now();
-    try {
-      return await guarded(changes("start"), context, async (send) => {
-        const target = parseTarget(request.target);
-        const parsed = parseStart(request, target, options.jobOptions);
-        const first = sent.firstSend(request.key, request.attempt);
-        const queue = await client.open(placeOf(target.queue));
-        send();
-        sent.note(request.key, now);
-        if (first === "none") return startJob(queue, parsed);
-        return repeatStart(queue, parsed, first === "unknown" ? undefined : first.at, search);
-      });
-    } catch (error) {
-      if (isBridgeError(error) && error.notSent) sent.takeBack(request.key, now);
-      throw error;
-    }
-  };
-
-  const readOutput = async (queue: QueuePort, id: string, { offset, length }: OutputRange): Promise<OutputChunk> => {
-    const chunk = await queue.readResult(id, offset, length);
-    if (chunk !== undefined) return chunk;
-    throw new BridgeError("not_found", `the job ${id} in ${queue.name} has no result any more`, {
-      operation: "readOutput",
-    });
-  };
-
-  const forget = async (queue: QueuePort, id: string): Promise<void> => {
-    if (!(await queue.remove(id)))
-      throw new BridgeError("conflict", `a worker holds the job ${id} in ${queue.name}`, { operation: "forget" });
-    await queue.forget(id);
-  };
 
   const cancel = (ref: ExecutionRef, reason: string, context: CallContext): Promise<void> =>
-    onJob(changes("cancel"), ref, context, async (queue, id) => {
-      const place = { prefix: queue.prefix, queue: queue.name, id };
-      const cancelled = await cancelJob(client, place, reason === "" ? "cancelled" : reason);
+    onJob(changes("cancel"), ref, context, async ({ client, place }) => {
+      const told = { reason: reason === "" ? "cancelled" : reason, now: context.now() };
+      const cancelled = await cancelJob(client, place, told);
       if (cancelled !== "told") return;
-      context.log("info", `a worker holds the job ${id} in ${queue.name}: it stops if it uses the worker helper`);
+      context.log(
+        "info",
+        `a worker holds the job ${place.id} in ${place.queue}: it stops if it uses the worker helper`,
+      );
     });
 
   return {
@@ -148,17 +81,18 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
     traits,
     parseTarget,
     start,
-    inspect: (items, context) => guarded(looks("inspect"), context, () => inspectJobs(client, items, search, context)),
+    inspect: (items, context) =>
+      guarded(looks("inspect"), context, (client) => inspectJobs(client, items, search, context)),
     cancel,
     answer: (ref, request, context) =>
-      onJob(changes("answer"), ref, context, (queue, id) => answerJob(queue, id, request)),
+      onJob(changes("answer"), ref, context, ({ queue, place }) => answerJob(queue, place.id, request)),
     find: ({ key, target, firstSentAt }, context) =>
       guarded(looks("find"), context, async () => {
         const queue = await client.open(placeOf(parseTarget(target).queue));
         const { rows } = await queue.read([key]);
         const ref = toRef({ prefix: queue.prefix, queue: queue.name, id: key });
         if (rows[0] !== undefined && rows[0].state !== "missing") return ref;
-        const kept = await findStart(queue, key, firstSentAt, search, "find");
+        const kept = await findStart(queue, { key, firstSentAt, now: context.now, search, operation: "find" });
         return kept === undefined ? undefined : ref;
       }),
     watch: (request, context) =>
@@ -167,8 +101,8 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
         return watchQueues(client, [...queues].map(placeOf), request, context);
       }),
     readOutput: (ref, range, context) =>
-      onJob(looks("readOutput"), ref, context, (queue, id) => readOutput(queue, id, range)),
-    forget: (ref, context) => onJob(changes("forget"), ref, context, forget),
+      onJob(looks("readOutput"), ref, context, ({ queue, place }) => readOutput(queue, place.id, range)),
+    forget: (ref, context) => onJob(changes("forget"), ref, context, ({ queue, place }) => forgetJob(queue, place.id)),
     async *discover(filter, context) {
       const found = discoverQueues(client, options.prefix, filter);
       for (;;) {
@@ -177,8 +111,7 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
         yield next.value;
       }
     },
-    check: (targets, context) =>
-      guarded(looks("check"), context, () => checkQueues(client, targets, prefixOf, context.signal)),
+    check: (targets, context) => guarded(looks("check"), context, () => checkQueues(client, targets, context.signal)),
     async close() {
       isClosed = true;
       await client.close();

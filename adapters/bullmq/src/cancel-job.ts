@@ -1,6 +1,6 @@
 import { BridgeError } from "@taskbridge/core/adapter";
-import { type JobPlace, parseJobKey } from "./execution-ref.ts";
-import type { BullmqClient, QueuePort } from "./redis/client.ts";
+import type { JobPlace } from "./execution-ref.ts";
+import type { BullmqClient, Cancel, QueuePort } from "./redis/client.ts";
 
 /** Two are enough, unless another process cancels the same job. */
 const mostTurns = 5;
@@ -10,16 +10,15 @@ const deepest = 10;
 /** `removed`: it never runs again. `told`: a worker holds it, and has been told to stop. */
 export type Cancelled = "removed" | "told" | "ended";
 
-/** Takes a job out of its queue and removes it, or tells the worker that holds it. Of our own job word is left under its ID. */
+/** Takes a job out of its queue and removes it, or tells the worker that holds it. Under the ID of our own job the reason is kept, so that no late start adds it again. */
 const stopJob = async (
   queue: QueuePort,
   id: string,
-  reason: string,
-  isOurs: boolean,
+  cancel: Cancel,
 ): Promise<{ readonly cancelled: Cancelled; readonly children: readonly string[] }> => {
   const children = new Set<string>();
   for (let turn = 0; turn < mostTurns; turn++) {
-    const marked = await queue.markCancelled(id, reason, isOurs);
+    const marked = await queue.markCancelled(id, cancel);
     for (const child of marked.children) children.add(child);
     if (marked.state === "gone") return { cancelled: "removed", children: [...children] };
     if (marked.state === "ended") return { cancelled: "ended", children: [] };
@@ -33,16 +32,16 @@ const stopJob = async (
 export const cancelJob = async (
   client: BullmqClient,
   place: JobPlace,
-  reason: string,
+  cancel: Omit<Cancel, "isOurs">,
   depth = 0,
   root: JobPlace = place,
 ): Promise<Cancelled> => {
   const queue = await client.open(place, root);
-  const { cancelled, children } = await stopJob(queue, place.id, reason, depth === 0);
+  const { cancelled, children } = await stopJob(queue, place.id, { ...cancel, isOurs: depth === 0 });
   // The parent goes first: else the removal of its last child would set it free to run.
   for (const key of depth < deepest ? children : []) {
-    const child = parseJobKey(key, place.prefix);
-    if (child !== undefined) await cancelJob(client, child, reason, depth + 1, root);
+    const child = await queue.locate(key);
+    if (child !== undefined) await cancelJob(client, child, cancel, depth + 1, root);
   }
   return cancelled;
 };

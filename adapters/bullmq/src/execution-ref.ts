@@ -8,15 +8,18 @@ export interface JobPlace {
 }
 
 /**
- * BullMQ's key of a job, by which parents name their children. An ID of one's own may have three parts (`a:b:c`) as well as one,
- * and a prefix any number: under the parent's prefix, which children have unless they are told otherwise, that is clear.
+ * What BullMQ's key of a job may stand for, by which parents name their children; the likeliest first. An ID of one's own has one
+ * part or three (`a:b:c`), and a prefix any number: under the parent's prefix, which children have unless they are told
+ * otherwise, that is clear, and else only where the key is short.
  */
-export const parseJobKey = (key: string, parentPrefix: string): JobPlace | undefined => {
-  const [own, ...parts] = key.startsWith(`${parentPrefix}:`) ? key.slice(parentPrefix.length + 1).split(":") : [];
-  if (own !== undefined && own !== "" && (parts.length === 1 || parts.length === 3))
-    return { prefix: parentPrefix, queue: own, id: parts.join(":") };
-  const [, prefix, queue, id] = /^(.+):([^:]+):([^:]+)$/.exec(key) ?? [];
-  return prefix === undefined || queue === undefined || id === undefined ? undefined : { prefix, queue, id };
+export const parseJobKeys = (key: string, parentPrefix: string): readonly JobPlace[] => {
+  const parts = key.split(":");
+  const places = [1, 3].flatMap((length): JobPlace[] => {
+    const [queue = "", ...id] = parts.slice(-length - 1);
+    const prefix = parts.slice(0, -length - 1).join(":");
+    return prefix === "" || queue === "" || id.includes("") ? [] : [{ prefix, queue, id: id.join(":") }];
+  });
+  return places.sort((one, other) => Number(other.prefix === parentPrefix) - Number(one.prefix === parentPrefix));
 };
 
 export const toRef = ({ prefix, queue, id }: JobPlace): ExecutionRef =>

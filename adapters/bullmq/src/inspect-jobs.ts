@@ -4,15 +4,19 @@ import {
   type ExecutionSnapshot,
   type InspectItem,
   type InspectOutcome,
+  isBridgeError,
   isEnded,
   toBridgeError,
 } from "@taskbridge/core/adapter";
 import { cancelJob } from "./cancel-job.ts";
-import { findLostJobs } from "./events/find-lost-jobs.ts";
+import { findLostJobs, toUnlisted } from "./events/find-lost-jobs.ts";
 import type { SearchEvents } from "./events/search-events.ts";
-import { type JobPlace, parseJobKey, parseRef } from "./execution-ref.ts";
+import { type JobPlace, parseRef } from "./execution-ref.ts";
+import { isReply, toError } from "./mapping/to-error.ts";
 import { lastStack, toSnapshot } from "./mapping/to-snapshot.ts";
 import type { BullmqClient, JobRow, QueuePort, QueueRead } from "./redis/client.ts";
+
+const place = { operation: "inspect", ifSent: "unavailable" } as const;
 
 interface Wanted {
   readonly index: number;
@@ -52,11 +56,13 @@ const isCancelledInQueue = ({ cancelReason, state }: JobRow): boolean =>
 /** What the children of a job are doing, over all queues, in one more round trip. */
 const readChildren = async (
   client: BullmqClient,
+  queue: QueuePort,
   parent: JobPlace,
   { childKeys }: JobRow,
 ): Promise<Pick<ExecutionSnapshot, "children">> => {
   if (childKeys.length === 0) return {};
-  const places = childKeys.flatMap((key) => parseJobKey(key, parent.prefix) ?? []).map((place) => ({ place }));
+  const found = await Promise.all(childKeys.map((key) => queue.locate(key)));
+  const places = found.flatMap((place) => (place === undefined ? [] : [{ place }]));
   const groups = await Promise.all(
     byQueue(places).map(async (group) => {
       const { rows, isPaused } = await readGroup(client, group, { parent });
@@ -93,24 +99,33 @@ const inspectQueue = async (
     // Some hosted Redis do not list their clients.
     idsOf("waiting").some((id) => detailed.has(id)) ? queue.countWorkers().catch(() => undefined) : undefined,
   ]);
-  const toOutcome = async (want: Wanted, row: JobRow): Promise<InspectOutcome> => {
+  const lookAt = async (want: Wanted, row: JobRow): Promise<InspectOutcome> => {
+    if (row.state === "unlisted") return { notFound: toUnlisted(queue) };
     const found = lost.get(want.place.id);
     if (found !== undefined) return found;
     if (isCancelledInQueue(row)) {
       // Its worker has given it back, to be tried again or to wait.
       const goneReason = row.cancelReason ?? "";
-      const cancelled = await cancelJob(client, want.place, goneReason);
+      const cancelled = await cancelJob(client, want.place, { reason: goneReason, now: context.now() });
       if (cancelled === "removed") return { snapshot: toSnapshot({ ...row, state: "gone", goneReason }, { isPaused }) };
     }
     logStack(row, want, context);
     if (!want.isDetailed) return { snapshot: toSnapshot(row, { isPaused }) };
-    const children = await readChildren(client, want.place, row);
+    const children = await readChildren(client, queue, want.place, row);
     return { snapshot: { ...toSnapshot(row, { isPaused, workers }), ...children } };
   };
+  const toOutcome = (want: Wanted, row: JobRow): Promise<InspectOutcome> =>
+    lookAt(want, row).catch((error: unknown): InspectOutcome => {
+      if (!isBridgeError(error) && !isReply(error)) throw error;
+      return { error: toError(error, { ...place, wasSent: true, hasChanged: true }) };
+    });
   return Promise.all(wanted.map((want, index) => toOutcome(want, rows[index] as JobRow)));
 };
 
-/** Looks at many jobs of any number of queues. Rejects when Redis cannot be asked. */
+/**
+ * Looks at many jobs of any number of queues. Rejects when Redis cannot be asked; what is wrong with one job, or with its
+ * children's queue, is that job's outcome. A look writes where a cancelled job was given back by its worker: it removes it.
+ */
 export const inspectJobs = async (
   client: BullmqClient,
   items: readonly InspectItem[],

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { BridgeError, type StartOutcome, type StartRequest } from "@taskbridge/core/adapter";
-import type { SearchEvents } from "./events/search-events.ts";
+import { type EarlierSend, findStart } from "./events/find-start.ts";
 import { toRef } from "./execution-ref.ts";
-import { findStart } from "./find-start.ts";
 import { parseOpts, toSnapshot } from "./mapping/to-snapshot.ts";
 import type { JobRow, QueuePort, QueueRead } from "./redis/client.ts";
 import { type JobOptions, parseJobOptions } from "./settings/parse-job-options.ts";
@@ -48,7 +47,7 @@ export const parseStart = (
   // Once more, since templates are filled by now.
   const { sizeLimit, ...options } = parseJobOptions({ ...defaults, ...target.options }, "options");
   const bytes = Buffer.byteLength(input);
-  if (sizeLimit !== undefined && bytes > sizeLimit)
+  if (typeof sizeLimit === "number" && bytes > sizeLimit)
     throw refuse("invalid_input", `the input has ${bytes} bytes, at most ${sizeLimit} are taken`, "input");
   const mark = fingerprint(target.job, input);
   return {
@@ -76,24 +75,20 @@ export const startJob = async (queue: QueuePort, start: ParsedStart): Promise<St
   const there = await queue.add(start.id, start.job, start.data, start.options);
   if (there !== start.id)
     throw refuse("conflict", `a job with this deduplication ID is there already: ${queue.name} ${there}`);
-  const started = toStarted(queue, start, await queue.read([start.id]));
-  // Trimmed already, or removed: what became of it is for a look to tell.
-  return started ?? { ref: toRef({ prefix: queue.prefix, queue: queue.name, id: start.id }) };
+  const ref = toRef({ prefix: queue.prefix, queue: queue.name, id: start.id });
+  // It is there, whatever becomes of the read. Trimmed already, or removed: what became of it is for a look to tell.
+  const read = await queue.read([start.id]).catch(() => undefined);
+  return (read === undefined ? undefined : toStarted(queue, start, read)) ?? { ref };
 };
 
 /**
- * Starts a job that may have been started before. Not by adding it once more: BullMQ knows a duplicate by the job's hash, and
+ * Starts a job that `sent`, an earlier send, may have started. Not by adding it once more: BullMQ knows a duplicate by the job's hash, and
  * where that was trimmed meanwhile it would run a second time.
  */
-export const repeatStart = async (
-  queue: QueuePort,
-  start: ParsedStart,
-  firstSentAt: number | undefined,
-  search: SearchEvents,
-): Promise<StartOutcome> => {
+export const repeatStart = async (queue: QueuePort, start: ParsedStart, sent: EarlierSend): Promise<StartOutcome> => {
   const started = toStarted(queue, start, await queue.read([start.id]));
   if (started !== undefined) return started;
-  const kept = await findStart(queue, start.id, firstSentAt, search, "start");
+  const kept = await findStart(queue, sent);
   if (kept === undefined) return startJob(queue, start);
   return { ref: toRef({ prefix: queue.prefix, queue: queue.name, id: start.id }), ...kept };
 };

@@ -31,6 +31,13 @@ describeRedis("a cancel", () => {
     expect(await bench.journal()).toEqual([`${after.id} 1`]);
   });
 
+  it("has BullMQ remove a waiting job without a search of its lists, which may be long", async () => {
+    const { ref, id } = await bench.start("build");
+    await bench.adapter.cancel(ref, "enough", bench.context());
+    const events = await bench.redis.xrevrange(bench.queue.toKey("events"), "+", "-", "COUNT", 1);
+    expect(events[0]?.[1]).toEqual(["event", "removed", "jobId", id, "prev", "delayed"]);
+  });
+
   it("reaches the worker process that holds the job (case 12)", async () => {
     await bench.work("helper");
     const { ref, id } = await bench.start("runs-until-cancelled", {}, { attempts: 5 });
@@ -70,13 +77,20 @@ describeRedis("a cancel", () => {
   });
 
   it("wins or loses against workers that take the job, and never half", async () => {
+    await bench.queue.pause();
     await bench.work("plain", 8);
     const started = await Promise.all(Array.from({ length: 80 }, () => bench.start("succeeds")));
-    await Promise.all(started.map(({ ref }) => cancel(ref)));
+    // Workers begin with the oldest; so that both win some, the newest go before they come, and the others once they are at it.
+    const [newest, others] = [started.slice(70), started.slice(0, 70)];
+    await Promise.all(newest.map(({ ref }) => cancel(ref)));
+    await bench.queue.resume();
+    await until("workers are at it", async () => ((await bench.journal()).length > 0 ? true : undefined));
+    await Promise.all(others.reverse().map(({ ref }) => cancel(ref)));
     const ends = await Promise.all(
       started.map(async ({ ref, id }) => ({ id, status: (await bench.ended(ref)).status })),
     );
     const ran = new Set((await bench.journal()).map((line) => line.split(" ")[0]));
+    expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(["cancelled", "succeeded"]));
     for (const { id, status } of ends)
       expect({ id, status, ran: ran.has(id) }).toEqual({ id, status, ran: status === "succeeded" });
   });
@@ -125,10 +139,11 @@ describeRedis("a cancel", () => {
     await flows.close();
   });
 
-  it("removes a child whose ID has three parts from the list that it is in", async () => {
+  it.each(["", "-other"])("removes a child whose ID has three parts from the list that it is in%s", async (other) => {
     const flows = new FlowProducer({ connection: bench.redis, prefix: bench.prefix });
     const id = newKey();
-    const child = { name: "chapter", queueName: "parts", data: {}, opts: { jobId: "book:one:two" } };
+    const prefix = `${bench.prefix}${other}`;
+    const child = { name: "chapter", queueName: "parts", prefix, data: {}, opts: { jobId: "book:one:two" } };
     await flows.add({
       name: "succeeds",
       queueName: bench.queueName,
@@ -136,9 +151,13 @@ describeRedis("a cancel", () => {
       opts: { jobId: id },
       children: [child],
     });
-    await cancel(toRef({ prefix: bench.prefix, queue: bench.queueName, id }));
-    expect(await bench.redis.lrange(`${bench.prefix}:parts:wait`, 0, -1)).toEqual([]);
-    expect(await bench.redis.keys(`${bench.prefix}:parts:book*`)).toEqual([]);
+    const ref = toRef({ prefix: bench.prefix, queue: bench.queueName, id });
+    expect(await bench.look(ref, "detail")).toMatchObject({
+      snapshot: { children: [{ name: "chapter", status: "queued" }] },
+    });
+    await cancel(ref);
+    expect(await bench.redis.lrange(`${prefix}:parts:wait`, 0, -1)).toEqual([]);
+    expect(await bench.redis.keys(`${prefix}:parts:book*`)).toEqual([]);
     await flows.close();
   });
 

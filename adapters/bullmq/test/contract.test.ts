@@ -7,6 +7,7 @@ describeRedis("the contract", () => {
   let bench: RedisBench;
   beforeAll(async () => {
     bench = await redisBench();
+    await bench.ageEvents();
     await bench.work("helper", 50);
   });
   afterAll(() => bench.close().then(closeShared));

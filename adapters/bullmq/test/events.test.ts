@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { BridgeError, ExecutionUpdate, Subscription } from "@taskbridge/core/adapter";
 import type { BullmqAdapter } from "../src/index.ts";
-import { closeShared, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
+import { closeShared, describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
 afterAll(closeShared);
 
@@ -90,6 +90,24 @@ describeRedis("events", () => {
     });
     expect((await endOf(after, id)).snapshot?.status).toBe("succeeded");
     expect((await endOf(after, failing.id)).snapshot?.failure?.reason).toBe("no such file");
+  });
+
+  it("are told of a stream that was made anew with a clock put back, also to who listens already", async () => {
+    await bench.work("plain");
+    const events = bench.queue.toKey("events");
+    const listening = await listen();
+    const future = `${Date.now() + 3_600_000}-0`;
+    const ours = newKey();
+    await bench.redis.xadd(events, future, "event", "active", "jobId", ours);
+    await until("the event of the future is taken", async () => listening.updates.find(({ key }) => key === ours));
+    await bench.redis.del(events);
+    const { id } = await bench.start("succeeds");
+    // As who was restarted meanwhile.
+    const after = await listen(listening.cursor === undefined ? {} : { cursor: listening.cursor });
+    expect(listening.cursor).toContain(future);
+    expect((await endOf(after, id)).snapshot?.status).toBe("succeeded");
+    expect((await endOf(listening, id)).snapshot?.status).toBe("succeeded");
+    expect(after.cursor).not.toContain(future);
   });
 
   it("bring the result of a job that its queue's retention has trimmed by then (case 29)", async () => {
@@ -200,7 +218,7 @@ describeRedis("events", () => {
     let refusals = 0;
     const listening = await listen({
       before: async () => {
-        if (bench.logged.length >= 0 && refusals < 2 && (await bench.added()).length > 0) {
+        if (refusals < 2 && (await bench.added()).length > 0) {
           refusals += 1;
           throw new Error("the store is away");
         }

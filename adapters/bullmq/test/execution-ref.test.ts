@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "@jest/globals";
 import { asExecutionRef, type ExecutionRef } from "@taskbridge/core/adapter";
-import { type JobPlace, parseJobKey, parseRef, toRef } from "../src/execution-ref.ts";
+import { type JobPlace, parseJobKeys, parseRef, toRef } from "../src/execution-ref.ts";
 
 const known: readonly { readonly ref: ExecutionRef; readonly place: JobPlace }[] = JSON.parse(
   readFileSync(new URL("./fixtures/refs.json", import.meta.url), "utf8"),
@@ -25,13 +25,15 @@ it.each([
 });
 
 it.each([
-  ["bull:reports:7", "bull", { prefix: "bull", queue: "reports", id: "7" }],
-  ["bull:reports:a:b:c", "bull", { prefix: "bull", queue: "reports", id: "a:b:c" }],
-  ["{a}:b:reports:7", "{a}:b", { prefix: "{a}:b", queue: "reports", id: "7" }],
-  ["{a}:b:reports:a:b:c", "{a}:b", { prefix: "{a}:b", queue: "reports", id: "a:b:c" }],
-  ["{a}:b:reports:7", "bull", { prefix: "{a}:b", queue: "reports", id: "7" }],
-  ["bull:b:reports:7", "bull", { prefix: "bull:b", queue: "reports", id: "7" }],
-  ["reports:7", "bull", undefined],
-])("reads the job key %s of a child whose parent has the prefix %s", (key, prefix, place) => {
-  expect(parseJobKey(key, prefix)).toEqual(place);
+  ["bull:reports:7", "bull", ["bull reports 7"]],
+  ["bull:reports:a:b:c", "bull", ["bull reports a:b:c", "bull:reports:a b c"]],
+  ["{a}:b:reports:7", "{a}:b", ["{a}:b reports 7"]],
+  ["{a}:b:reports:a:b:c", "{a}:b", ["{a}:b reports a:b:c", "{a}:b:reports:a b c"]],
+  ["{a}:b:reports:7", "bull", ["{a}:b reports 7"]],
+  ["other:reports:a:b:c", "bull", ["other:reports:a b c", "other reports a:b:c"]],
+  ["bull:b:reports:7", "bull", ["bull:b reports 7"]],
+  ["other:reports::7", "bull", []],
+  ["reports:7", "bull", []],
+])("reads the job key %s of a child whose parent has the prefix %s", (key, prefix, places) => {
+  expect(parseJobKeys(key, prefix).map((place) => `${place.prefix} ${place.queue} ${place.id}`)).toEqual(places);
 });

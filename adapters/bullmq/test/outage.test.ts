@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { BridgeError, ExecutionUpdate } from "@taskbridge/core/adapter";
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
 import { describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
 const targetOf = (bench: RedisBench, job: string) => bench.adapter.parseTarget({ queue: bench.queueName, job });
@@ -95,6 +97,49 @@ describeRedis(
       },
     );
 
+    it.each(["client", "settings"])(
+      "that has spoilt a queue of theirs for good is over with the next call: its %s will do",
+      async (kind) => {
+        const { proxy } = await bench.behindProxy();
+        let isOver = false;
+        // BullMQ has no way to close a queue that it could not make ready.
+        const retryStrategy = () => (isOver ? null : 50);
+        const theirSettings = { host: proxy.host, port: proxy.port, maxRetriesPerRequest: 0, retryStrategy };
+        const theirClient = new Redis({ ...theirSettings, disconnectTimeout: 100 });
+        theirClient.on("error", () => {});
+        await until("they are connected", async () => (theirClient.status === "ready" ? true : undefined));
+        let inquiries = kind === "client" ? 1 : 0;
+        proxy.set({ losesAnswer: (request) => `${request}` === "*1\r\n$4\r\ninfo\r\n" && ++inquiries === 2 });
+        const connection = kind === "client" ? theirClient : theirSettings;
+        const theirs = new Queue(bench.queueName, { connection, prefix: bench.prefix });
+        theirs.on("error", () => {});
+        await expect(theirs.waitUntilReady()).rejects.toThrow();
+        proxy.set({});
+        const adapter = bench.connect({ queues: [theirs] });
+        const request = { key: newKey(), target: targetOf(bench, "build"), input: "{}", attempt: 1 };
+        await until("it starts", async () => adapter.start(request, bench.context()).catch(() => undefined));
+        expect(await bench.added()).toEqual([request.key]);
+        isOver = true;
+        theirClient.disconnect();
+      },
+    );
+
+    it("with a queue of theirs that was never ready fails calls at once", async () => {
+      await bench.server?.kill();
+      const { hostname: host, port } = new URL(bench.url);
+      const theirClient = new Redis({ host, port: Number(port), maxRetriesPerRequest: null, disconnectTimeout: 100 });
+      theirClient.on("error", () => {});
+      const theirs = new Queue(bench.queueName, { connection: theirClient, prefix: bench.prefix });
+      theirs.on("error", () => {});
+      const adapter = bench.connect({ queues: [theirs] });
+      const request = { key: newKey(), target: targetOf(bench, "build"), input: "{}", attempt: 1 };
+      expect(await errorOf(adapter.start(request, bench.context()))).toMatchObject({
+        message: "Redis cannot be reached: ECONNREFUSED",
+        notSent: true,
+      });
+      theirClient.disconnect();
+    });
+
     it("that only silences Redis ends calls by their signal", async () => {
       const { ref } = await bench.start("succeeds");
       bench.server?.pause();
@@ -136,7 +181,11 @@ describeRedis(
         expect(error).toMatchObject({ code: "denied", notSent: true });
         const [finding] = await adapter.check([request.target], bench.context());
         expect(finding).toMatchObject({ level: "error", message: expect.stringContaining("WRONGPASS") });
-        expect(`${error?.message} ${finding?.message}`).not.toContain("wrong-secret");
+        expect(error?.message).toBe("Redis refuses: WRONGPASS");
+        expect(bench.logged.map(([text]) => text)).toContainEqual(
+          expect.stringContaining(`start: Redis at 127.0.0.1:${bench.server?.port}: WRONGPASS`),
+        );
+        expect(`${JSON.stringify(bench.logged)} ${finding?.message}`).not.toContain("wrong-secret");
       } finally {
         await bench.close();
       }

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { isLater, parseCursor, toCursor } from "../src/events/event-cursor.ts";
-import { toKeptEnd } from "../src/events/find-lost-jobs.ts";
 import { parseEvent } from "../src/events/parse-event.ts";
+import { endToSnapshot } from "../src/mapping/end-to-snapshot.ts";
 import type { QueueEvent } from "../src/redis/client.ts";
 
 /** One event of each kind, as BullMQ 6.7 wrote them. */
@@ -49,20 +49,20 @@ describe("an event", () => {
   );
 
   it("that tells an end is enough for a snapshot", () => {
-    const at = { eventId: "1795975768144-3", jobId: "mcp-1" };
-    expect(toKeptEnd({ ...at, event: "completed", text: '{"files":14}' })).toEqual({
+    const at = { eventId: "1795975768144-3" };
+    expect(endToSnapshot({ ...at, event: "completed", text: '{"files":14}' })).toEqual({
       status: "succeeded",
       questions: [],
       endedAt: 1795975768144,
       output: { kind: "json", value: { files: 14 } },
     });
-    expect(toKeptEnd({ ...at, event: "failed", text: "no such file\nat x" })).toEqual({
+    expect(endToSnapshot({ ...at, event: "failed", text: "no such file\nat x" })).toEqual({
       status: "failed",
       questions: [],
       endedAt: 1795975768144,
       failure: { kind: "job", reason: "no such file" },
     });
-    expect(toKeptEnd({ ...at, event: "removed", text: "wait" })).toBeUndefined();
+    expect(endToSnapshot({ ...at, event: "removed", text: "wait" })).toBeUndefined();
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { AnswerRequest, ExecutionQuestion, ExecutionRef } from "@taskbridge/core/adapter";
-import { ask } from "../src/worker.ts";
+import { type Job, Worker } from "bullmq";
+import { ask, bridgeProcessor, type JobQuestion } from "../src/worker.ts";
 import { closeShared, describeRedis, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
 afterAll(closeShared);
@@ -8,6 +9,23 @@ afterAll(closeShared);
 it("asks only within a bridged processor", async () => {
   const job = { id: "1", progress: 0, updateProgress: async () => {} };
   await expect(ask(job, { key: "approve", message: "?" })).rejects.toThrow("bridgeProcessor");
+});
+
+it.each([
+  [{ timeoutMs: Number.NaN }, "timeoutMs must be a number of milliseconds from 0 to 315360000000, got NaN"],
+  [{ timeoutMs: Number.POSITIVE_INFINITY }, "timeoutMs"],
+  [{ timeoutMs: -1 }, "timeoutMs"],
+  [{ timeoutMs: "60000" }, 'timeoutMs must be a number of milliseconds from 0 to 315360000000, got "60000"'],
+  [{ key: "" }, 'key must be a text that is not empty, got ""'],
+  [{ key: undefined }, "key"],
+  [{ message: 7 }, "message must be a text to be read, got 7"],
+  [{ message: " \n" }, "message"],
+  [{ schema: [] }, "schema must be a JSON Schema, got []"],
+])("refuses to ask with %j", async (wrong, text) => {
+  const job = { id: "1", progress: 0, updateProgress: async () => {} };
+  const asking = ask(job, { key: "approve", message: "?", ...wrong } as JobQuestion);
+  await expect(asking).rejects.toThrow(TypeError);
+  await expect(asking).rejects.toThrow(text);
 });
 
 describeRedis("a question", () => {
@@ -46,16 +64,18 @@ describeRedis("a question", () => {
 
   it.each([
     ["of the customer's own shape", { step: 3, rows: 100 }, { message: '{"step":3,"rows":100}' }],
-    ["larger than is shown", { message: "x", rows: "y".repeat(70_000) }, undefined],
+    [
+      "larger than is shown",
+      { message: "x", rows: "y".repeat(70_000) },
+      { message: "progress of 70025 bytes, too large to be shown" },
+    ],
     ["a text", "half way", { message: "half way" }],
   ])("is shown beside progress that is %s, and leaves it as it is", async (_name, progress, told) => {
     await bench.work("helper");
     const { ref, id } = await bench.start("asks", { progress });
     const question = await asked(ref, "approve#1");
     expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "waiting", questions: [question] } });
-    expect((await bench.look(ref, "detail")) as unknown).toEqual(
-      expect.objectContaining({ snapshot: expect.objectContaining(told === undefined ? {} : { progress: told }) }),
-    );
+    expect(await bench.look(ref, "detail")).toMatchObject({ snapshot: { progress: told } });
     expect((await bench.queue.getJob(id))?.progress).toEqual(progress);
     await answer(ref, question);
     expect((await bench.ended(ref)).output).toMatchObject({ value: { answer: { action: "accept" } } });
@@ -67,6 +87,18 @@ describeRedis("a question", () => {
     const schema = { type: "string", enum: Array.from({ length: 9_000 }, (_, index) => `option-${index}`) };
     const { ref } = await bench.start("asks", { question: { schema } });
     expect((await bench.ended(ref)).failure?.reason).toMatch(/^the question approve#1 has \d+ bytes .* at most 65536/);
+  });
+
+  it("without a usable deadline fails its job, and nothing of it is written", async () => {
+    await bench.work("helper");
+    // As it is after JSON.
+    const { ref, id } = await bench.start("asks", { question: { timeoutMs: null } });
+    expect((await bench.ended(ref)).failure).toMatchObject({
+      code: "TypeError",
+      reason: expect.stringContaining("timeoutMs must be"),
+    });
+    const fields = await bench.redis.hkeys(bench.queue.toKey(id));
+    expect(fields.filter((field) => field.startsWith("tb:"))).toEqual([]);
   });
 
   it("that an earlier version of the helper has asked, in the job's progress, is shown and answered", async () => {
@@ -129,8 +161,49 @@ describeRedis("a question", () => {
     await bench.work("helper");
     const { ref } = await bench.start("asks", { question: { timeoutMs: 400 } });
     const question = await asked(ref, "approve#1");
-    expect((await bench.ended(ref)).output).toEqual({ kind: "json", value: { answer: { action: "cancel" } } });
+    expect((await bench.ended(ref)).output).toEqual({
+      kind: "json",
+      value: { answer: { action: "cancel", reason: "timeout" } },
+    });
     await expect(answer(ref, question)).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  it("is left alone by an earlier run of its job that has lost the lock", async () => {
+    const worker = new Worker(bench.queueName, undefined, { connection: bench.redis, prefix: bench.prefix });
+    const outcomes: unknown[] = [];
+    const take = async (token: string): Promise<Job> => {
+      const job = await worker.getNextJob(token);
+      if (job === undefined) throw new Error("no job");
+      return job;
+    };
+    const answers = async (job: Job, token: string) => {
+      const run = bridgeProcessor(async () => {
+        const one = await ask(job, { key: "one", message: "One?" });
+        return [one, await ask(job, { key: "two", message: "Two?" })];
+      });
+      return run(job, token).catch((error: Error) => error.message);
+    };
+    try {
+      const { ref, id } = await bench.start("asks");
+      outcomes.push(await answers(await take("first"), "first"));
+      await answer(ref, await asked(ref, "one#1"), { answerId: "a-1" });
+      const stalled = await take("stalled");
+      // Its lock runs out, and another worker is given the job.
+      await bench.redis.del(`${bench.queue.toKey(id)}:lock`);
+      await bench.redis.lrem(bench.queue.toKey("active"), 1, id);
+      await bench.redis.rpush(bench.queue.toKey("wait"), id);
+      outcomes.push(await answers(await take("second"), "second"));
+      const question = await asked(ref, "two#1");
+      outcomes.push(await answers(stalled, "stalled"));
+      expect(outcomes).toEqual([
+        "waits for an answer to one#1",
+        "waits for an answer to two#1",
+        expect.stringContaining("the lock of job"),
+      ]);
+      expect(await asked(ref, "two#1")).toEqual(question);
+    } finally {
+      await worker.close(true);
+    }
   });
 
   it("waits on when its job is promoted by hand", async () => {

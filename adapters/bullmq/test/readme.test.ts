@@ -1,6 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { ExecutionQuestion } from "@taskbridge/core/adapter";
@@ -8,7 +10,14 @@ import { parse } from "yaml";
 import { createAdapter } from "../src/index.ts";
 import { describeRedis, newKey, type RedisBench, redisBench, until } from "./redis-bench.ts";
 
+const run = (program: string, given: readonly string[]) =>
+  new Promise<{ readonly stdout: string; readonly code: number }>((resolve) => {
+    execFile(program, given, (error, stdout) => resolve({ stdout, code: error === null ? 0 : Number(error.code) }));
+  });
+
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+
+const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
 const block = (language: string): string => {
   const [, code] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(readme) ?? [];
@@ -20,6 +29,31 @@ interface Config {
   readonly adapters: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly tools: readonly { readonly adapter: string; readonly target: unknown }[];
 }
+
+it("shows a worker that is TypeScript as well", async () => {
+  // Within the package, which so finds itself and BullMQ.
+  const folder = await mkdtemp(join(packageFolder, "test", "readme-"));
+  try {
+    const [, type = ""] = /TypeScript: (.*)/.exec(block("js")) ?? [];
+    const code = `import type { Job } from "bullmq";\n${block("js").replace("(job, token", `(${type}, token`)}`;
+    await writeFile(join(folder, "worker.mts"), code);
+    const settings = [
+      "--strict",
+      "--noEmit",
+      "--skipLibCheck",
+      "--module",
+      "nodenext",
+      "--types",
+      "node",
+      "--ignoreConfig",
+    ];
+    const compiler = join(packageFolder, "../../node_modules/.bin/tsc");
+    const { stdout, code: exitCode } = await run(compiler, [...settings, join(folder, "worker.mts")]);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 0 });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
 
 describeRedis(
   "the README",
@@ -46,7 +80,7 @@ describeRedis(
       const adapter = createAdapter(options, { baseDirectory: "/" });
       const code = here(block("js"));
       worker = spawn(process.execPath, ["--input-type=module", "--eval", code], {
-        cwd: fileURLToPath(new URL("..", import.meta.url)),
+        cwd: packageFolder,
         stdio: ["ignore", "ignore", "inherit"],
       });
       const request = {

@@ -86,6 +86,8 @@ export interface RedisBench {
     kind: WorkerKind,
     settings?: { readonly concurrency?: number; readonly lockMs?: number },
   ): Promise<WorkerProcess>;
+  /** As if the queue had been in use for a long time. */
+  ageEvents(): Promise<void>;
   /** IDs of the jobs that Redis has been given, as its events tell. */
   added(): Promise<readonly string[]>;
   /** One line for each run of a processor: `<job ID> <attempt>`. */
@@ -147,7 +149,8 @@ export const redisBench = async (own?: Partial<RedisServerOptions>): Promise<Red
   const queueName = "reports";
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-bullmq-"));
   const journalPath = join(folder, "journal");
-  const redis = new Redis(url, { maxRetriesPerRequest: null });
+  // Else a connection to a server that is gone outlives its test by two seconds.
+  const redis = new Redis(url, { maxRetriesPerRequest: null, disconnectTimeout: 100 });
   redis.on("error", () => {});
   const queue = new Queue(queueName, { connection: redis, prefix });
   queue.on("error", () => {});
@@ -224,6 +227,9 @@ export const redisBench = async (own?: Partial<RedisServerOptions>): Promise<Red
       const through = new URL(url);
       through.host = `${proxy.host}:${proxy.port}`;
       return { proxy, adapter: connect({ url: through.href }) };
+    },
+    ageEvents: async () => {
+      await redis.xadd(queue.toKey("events"), "1-1", "event", "drained");
     },
     added: async () => {
       const events = await redis.xrange(queue.toKey("events"), "-", "+");

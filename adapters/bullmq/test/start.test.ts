@@ -84,7 +84,9 @@ describeRedis("a start", () => {
     const { ref } = await bench.adapter.start(request, bench.context());
     const job = await bench.queue.getJob(key);
     await job?.updateData({ step: 2 });
-    expect((await bench.adapter.start({ ...request, attempt: 2 }, bench.context())).ref).toBe(ref);
+    expect((await bench.adapter.start({ ...request, attempt: 2, firstSentAt: Date.now() }, bench.context())).ref).toBe(
+      ref,
+    );
     expect(await errorOf(bench.adapter.start({ ...request, input: '{"n":2}' }, bench.context()))).toMatchObject({
       code: "conflict",
     });
@@ -105,6 +107,7 @@ describeRedis("a start", () => {
       target: bench.adapter.parseTarget({ queue: bench.queueName, job: "build", options }),
       input: "{}",
       attempt: 2,
+      firstSentAt: Date.now(),
     };
     expect((await bench.adapter.start(request, bench.context())).ref).toBe(first.ref);
   });
@@ -144,9 +147,11 @@ describeRedis("a start", () => {
     const codes = new Set<string>();
     const keys = Array.from({ length: 60 }, newKey);
     const start = async (key: StartKey) => {
+      const first = { key, target, input: "{}", attempt: 1 };
+      const repeated = { ...first, attempt: 2, firstSentAt: Date.now() };
       for (let attempt = 1; attempt <= 50; attempt++) {
         try {
-          return await adapter.start({ key, target, input: "{}", attempt }, bench.context());
+          return await adapter.start(attempt === 1 ? first : repeated, bench.context());
         } catch (error) {
           if (!isBridgeError(error)) throw error;
           codes.add(error.code);
@@ -165,15 +170,19 @@ describeRedis("a start", () => {
   describe("that is repeated when its job is gone", () => {
     const requestOf = (attempt: number, key = newKey(), job = "succeeds") => {
       const target = bench.adapter.parseTarget({ queue: bench.queueName, job });
-      return { key, target, input: "{}", attempt };
+      return { key, target, input: "{}", attempt, ...(attempt > 1 ? { firstSentAt: Date.now() } : {}) };
     };
+    const again = (request: ReturnType<typeof requestOf>) => ({ ...request, attempt: 2, firstSentAt: Date.now() });
+    const longAgo = () => Date.now() - 3_600_000;
     const runsOf = async (id: string) => (await bench.journal()).filter((line) => line.startsWith(id)).length;
-    const findIn = (adapter: BullmqAdapter, { key, target }: ReturnType<typeof requestOf>) =>
-      adapter.find({ key, target, firstSentAt: Date.now() }, bench.context());
+    const findIn = (
+      adapter: BullmqAdapter,
+      { key, target }: ReturnType<typeof requestOf>,
+      firstSentAt: number = Date.now(),
+    ) => adapter.find({ key, target, firstSentAt }, bench.context());
     /** As if its server had lost events that were there. */
     const dropOldEvents = async () => {
       const events = bench.queue.toKey("events");
-      await bench.redis.xadd(events, "1-1", "event", "old");
       await bench.redis.xadd(events, "1-2", "event", "old");
       await bench.redis.xtrim(events, "MINID", "1-2");
     };
@@ -205,11 +214,38 @@ describeRedis("a start", () => {
       return { adapter, request };
     };
 
+    beforeEach(() => bench.ageEvents());
+
+    it.each([
+      ["with the whole queue", () => bench.queue.obliterate({ force: true })],
+      ["alone", () => bench.redis.del(bench.queue.toKey("events"))],
+    ])("is unknown, and not run again, when the events were removed %s", async (_name, remove) => {
+      const { request } = await loseAnswer();
+      await remove();
+      for (const isNewStream of [false, true]) {
+        if (isNewStream) await bench.queue.add("other", {}, { delay: 60_000 });
+        for (const one of [bench.adapter, bench.connect()]) {
+          expect(await errorOf(one.start(again(request), bench.context()))).toMatchObject({ code: "outcome_unknown" });
+          expect(await errorOf(findIn(one, request))).toMatchObject({ code: "outcome_unknown" });
+        }
+      }
+      expect(await runsOf(request.key)).toBe(1);
+    });
+
+    it.each([-90_000, 90_000])("is known where the engine's clock is %i ms off", async (offMs) => {
+      const { request } = await loseAnswer();
+      const context = { ...bench.context(), now: () => Date.now() + offMs };
+      const repeated = { ...request, attempt: 2, firstSentAt: Date.now() + offMs };
+      const { snapshot } = await bench.connect().start(repeated, context);
+      expect(snapshot?.status).toBe("succeeded");
+      expect(await runsOf(request.key)).toBe(1);
+    });
+
     it("is known by its end among the events, and runs once, whoever repeats it", async () => {
       const { adapter, request } = await loseAnswer();
       for (const one of [adapter, bench.connect()]) {
         const repeated = await until("it is answered", () =>
-          one.start({ ...request, attempt: 2 }, bench.context()).catch((error: unknown) => {
+          one.start(again(request), bench.context()).catch((error: unknown) => {
             if (isBridgeError(error) && error.code === "unavailable") return undefined;
             throw error;
           }),
@@ -235,11 +271,13 @@ describeRedis("a start", () => {
       await bench.redis.xadd(bench.queue.toKey("events"), "*", "event", "drained");
       for (const one of [adapter, bench.connect()]) {
         const error = await until("it is answered", async () => {
-          const { code, message } = await errorOf(one.start({ ...request, attempt: 2 }, bench.context()));
+          const { code, message } = await errorOf(
+            one.start({ ...again(request), firstSentAt: longAgo() }, bench.context()),
+          );
           return code === "unavailable" ? undefined : { code, message };
         });
         expect(error).toEqual({ code: "outcome_unknown", message: expect.stringContaining("do not go back so far") });
-        expect(await errorOf(findIn(one, request))).toMatchObject({ code: "outcome_unknown" });
+        expect(await errorOf(findIn(one, request, longAgo()))).toMatchObject({ code: "outcome_unknown" });
       }
       expect(await bench.queue.getJobCountByTypes("waiting", "active")).toBe(0);
       expect(await runsOf(request.key)).toBe(1);
@@ -249,25 +287,31 @@ describeRedis("a start", () => {
       const { adapter, request } = await loseRequest();
       expect(await bench.added()).not.toContain(request.key);
       expect(await findIn(bench.adapter, request)).toBeUndefined();
-      await until("it is started", () =>
-        adapter.start({ ...request, attempt: 2 }, bench.context()).catch(() => undefined),
-      );
+      await until("it is started", () => adapter.start(again(request), bench.context()).catch(() => undefined));
       // By a process that knows of no earlier send, but sees all events that ever were.
       const other = requestOf(2);
       await bench.connect().start(other, bench.context());
       expect(await bench.added()).toEqual(expect.arrayContaining([request.key, other.key]));
     });
 
-    it("is sent again by who has sent it, also where old events were dropped, and is unknown to others", async () => {
+    it("is sent again by whoever repeats it, where all events since its first send are there", async () => {
       await dropOldEvents();
       const { adapter, request } = await loseRequest();
+      await until("it is started", () => adapter.start(again(request), bench.context()).catch(() => undefined));
       const other = requestOf(2);
-      expect(await errorOf(bench.connect().start(other, bench.context()))).toMatchObject({ code: "outcome_unknown" });
-      await until("it is started", () =>
-        adapter.start({ ...request, attempt: 2 }, bench.context()).catch(() => undefined),
-      );
+      await bench.connect().start(other, bench.context());
+      // Before the oldest event that is left.
+      const earlier = { ...requestOf(2), firstSentAt: 1 };
+      expect(await errorOf(bench.connect().start(earlier, bench.context()))).toMatchObject({ code: "outcome_unknown" });
+      expect(await bench.added()).toEqual(expect.arrayContaining([request.key, other.key]));
+      expect(await bench.added()).not.toContain(earlier.key);
+    });
+
+    it("is sent like a first one when no earlier send can have arrived", async () => {
+      await dropOldEvents();
+      const { firstSentAt: _none, ...request } = requestOf(2);
+      await bench.connect().start(request, bench.context());
       expect(await bench.added()).toContain(request.key);
-      expect(await bench.added()).not.toContain(other.key);
     });
   });
 
@@ -305,8 +349,10 @@ describeRedis("a start", () => {
     const request = { key: newKey(), target: nowhere.parseTarget({ queue: "q" }), input: "{}", attempt: 1 };
     const { code, message } = await errorOf(nowhere.start(request, bench.context()));
     expect(code).toBe("unavailable");
-    expect(message).toContain(`${hostname}:1/3`);
-    expect(message).not.toContain(secret);
+    expect(message).toBe("Redis cannot be reached: ECONNREFUSED");
+    const [told] = bench.logged.at(-1) ?? [];
+    expect(told).toContain(`start: Redis at ${hostname}:1/3: `);
+    expect(told).not.toContain(secret);
   });
 
   it("uses a queue and a connection that are there already, and leaves them open", async () => {

@@ -11,7 +11,7 @@ interface Order {
 
 // Typed like any processor of BullMQ, which has to take it as one.
 const processor = bridgeProcessor(async (job: Job<Order, number>, _token, signal) => {
-  signal?.throwIfAborted();
+  signal.throwIfAborted();
   if (job.data.customer === "asks") await ask(job, { key: "go", message: "Go?" });
   return job.data.customer.length;
 });
@@ -37,11 +37,18 @@ describeRedis("a bridged processor", () => {
       const ended = new Promise<[Job<Order, number>, number]>((resolve) => {
         worker.once("completed", (job, result) => resolve([job, result]));
       });
+      const failed = new Promise<Error>((resolve) => {
+        worker.once("failed", (_job, error) => resolve(error));
+      });
+      const asking = await bench.queue.add("order", { customer: "asks" });
+      expect((await failed).message).toBe(`ask: no task has started job ${asking.id}, so nobody can be asked`);
       const { id = "" } = await bench.queue.add("order", { customer: "Ada" });
       const [job, result] = await ended;
       expect([job.id, result]).toEqual([id, 3]);
-      const fields = await bench.redis.hkeys(bench.queue.toKey(id));
-      expect(fields.filter((field) => field.startsWith("tb:"))).toEqual([]);
+      for (const each of [id, asking.id ?? ""]) {
+        const fields = await bench.redis.hkeys(bench.queue.toKey(each));
+        expect(fields.filter((field) => field.startsWith("tb:"))).toEqual([]);
+      }
     } finally {
       await worker.close(true);
       await bench.close();

@@ -9,10 +9,12 @@ import {
 import { usageError } from "./cli-error.ts";
 import type { Config } from "./config/config.ts";
 import { openEngine } from "./config/open-engine.ts";
-import type { Question, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
+import { taskIdResolver } from "./task-id-resolver.ts";
+import type { PendingCall, Question, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
 
 const operator: Access = { operator: true };
+const cancellation = { reason: "cancelled by the operator", latch: false };
 const pageSize = 100;
 /** Long enough to be cheap; a change ends the wait at once. */
 const waitMs = 30_000;
@@ -24,10 +26,11 @@ const waitMs = 30_000;
 export const engineSource = async (config: Config, { background }: { background: boolean }): Promise<TaskSource> => {
   const { engine, close } = await openEngine(config);
   if (background) await engine.open();
+  const ids = taskIdResolver(engine);
   const revisions = new Map<string, number>();
   const toStatus = (view: TaskView): TaskStatus => {
     revisions.set(view.record.taskId, view.record.revision);
-    return toTaskStatus(view.record);
+    return toTaskStatus(view.record, engine.limits.maxReasks);
   };
 
   return {
@@ -38,7 +41,7 @@ export const engineSource = async (config: Config, { background }: { background:
       const view = await engine.createTask({ tool, input, owner: localOwner, signal });
       return { kind: "task", task: toStatus(view) };
     },
-    readTask: async (taskId) => toStatus(await engine.readTask(taskId, operator)),
+    readTask: async (taskId) => toStatus(await ids.act(taskId, (id) => engine.readTask(id, operator))),
     nextStatus: async ({ taskId }, signal) => {
       const revision = revisions.get(taskId) ?? 0;
       const view = await engine.waitForTask(taskId, operator, {
@@ -51,9 +54,10 @@ export const engineSource = async (config: Config, { background }: { background:
       return toStatus(view);
     },
     readResult: (task) => readResult(engine, task),
-    answerTask: async (taskId, answers) => (await engine.answerTask(taskId, operator, answers)).ignored,
+    answerTask: async (taskId, answers) =>
+      (await ids.act(taskId, (id) => engine.answerTask(id, operator, answers))).ignored,
     cancelTask: async (taskId) =>
-      toStatus(await engine.cancelTask(taskId, operator, { reason: "cancelled by the operator", latch: false })),
+      toStatus(await ids.act(taskId, (id) => engine.cancelTask(id, operator, cancellation))),
     listTasks: async function* () {
       let cursor: string | undefined;
       do {
@@ -74,13 +78,17 @@ const refresh = async (engine: TaskEngine, task: TaskView): Promise<TaskView> =>
 const unknownTool = (engine: TaskEngine, tool: string): Error =>
   usageError(`there is no tool "${tool}"; the configuration has ${[...engine.tools.keys()].join(", ")}`);
 
-const toTaskStatus = (record: TaskRecord): TaskStatus => ({
+const toTaskStatus = (record: TaskRecord, maxReasks: number): TaskStatus => ({
   taskId: record.taskId,
   tool: record.tool,
   state: record.state,
   ...(record.message === undefined ? {} : { message: record.message }),
   ...(record.execution?.progress === undefined ? {} : { progress: record.execution.progress }),
-  questions: record.questions.filter(({ state }) => state === "open").map(toQuestion),
+  questions: record.questions
+    .filter(({ state }) => state === "open")
+    .map((question) => toQuestion(question, maxReasks)),
+  ...toPending(record),
+  ...(record.missingSince === undefined || record.endedAt !== undefined ? {} : { missingSince: record.missingSince }),
   ...(record.failure === undefined ? {} : { failure: record.failure }),
   ...(record.output === undefined ? {} : { resultBytes: record.output.bytes }),
   ...(record.execution?.url === undefined ? {} : { url: record.execution.url }),
@@ -90,8 +98,26 @@ const toTaskStatus = (record: TaskRecord): TaskStatus => ({
   ...(record.expiresAt === undefined ? {} : { expiresAt: record.expiresAt }),
 });
 
-const toQuestion = ({ key, message, schema, url }: TaskQuestion): Question => ({
+const toPending = (record: TaskRecord): Pick<TaskStatus, "pending"> => {
+  const pending = record.effects.flatMap((effect) => toPendingCall(record, effect) ?? []);
+  return pending.length === 0 ? {} : { pending };
+};
+
+const toPendingCall = ({ start }: TaskRecord, effect: TaskRecord["effects"][number]): PendingCall | undefined => {
+  if (effect.kind !== "start" && effect.kind !== "answer" && effect.kind !== "cancel") return undefined;
+  return {
+    kind: effect.kind,
+    ...(effect.kind === "answer" ? { questionKey: effect.questionKey } : {}),
+    attempts: effect.attempts,
+    ...(effect.lastError === undefined ? {} : { lastError: effect.lastError }),
+    ...(effect.kind === "start" ? { mayHaveArrived: start.firstSentAt !== undefined } : {}),
+  };
+};
+
+const toQuestion = ({ key, questionId, message, schema, url, reasks }: TaskQuestion, maxReasks: number): Question => ({
   key,
+  questionId,
+  reasksLeft: Math.max(0, maxReasks - reasks),
   message,
   ...(schema === undefined ? {} : { schema }),
   ...(url === undefined ? {} : { url }),

@@ -19,9 +19,10 @@ export const createProgram = (exit: (code: number) => void): Command => {
   addDoctor(program, exit);
   addInit(program, exit);
   for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]) {
-    command.exitOverride((error) => {
-      // Help and version are no errors; commander has printed what there is to say.
-      throw new CliError("", error.exitCode === 0 ? exitCodes.completed : exitCodes.usage);
+    command.exitOverride(({ code, message, exitCode }) => {
+      // Commander has printed what there is to say. Help and version are no errors.
+      const said = code === "commander.help" ? "a command is needed" : message.replace(/^error: /, "");
+      throw new CliError(said, exitCode === 0 ? exitCodes.completed : exitCodes.usage, { isTold: true });
     });
   }
   return program;

@@ -1,5 +1,8 @@
-import { exitCodes, toFailure } from "./cli-error.ts";
+import { exitCodes, type Failure, toFailure } from "./cli-error.ts";
+import { dashIdHint, markDashId } from "./dash-id.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 import { createProgram } from "./program.ts";
+import { formatDocument } from "./terminal/format-task.ts";
 import { safeText } from "./terminal/safe-text.ts";
 
 /** Runs one command line, without the program's own name, and resolves with the exit code. Never rejects. */
@@ -9,11 +12,28 @@ export const runProgram = async (args: readonly string[]): Promise<number> => {
     const program = createProgram((code) => {
       exitCode = code;
     });
-    await program.parseAsync([...args], { from: "user" });
+    await program.parseAsync([...markDashId(program, args)], { from: "user" });
   } catch (error) {
     const failure = toFailure(error);
-    if (failure.message !== "") process.stderr.write(`${safeText(failure.message)}\n`);
     exitCode = failure.exitCode;
+    tell(failure, failure.code === "usage" && failure.isTold ? dashIdHint(args) : failure.hint);
+    if (wantsDocument(args) && !failure.isAfterOutput && exitCode !== exitCodes.completed) printFailure(failure);
   }
   return exitCode;
+};
+
+const tell = ({ message, stack = message, isTold = false }: Failure, hint: string | undefined): void => {
+  if (!isTold) process.stderr.write(`${safeText(stack)}\n`);
+  if (hint !== undefined) process.stderr.write(`${hint}\n`);
+};
+
+/** Whoever asked for a document gets one, whatever happens; also where the command line itself cannot be read. */
+const wantsDocument = (args: readonly string[]): boolean => {
+  const end = args.indexOf("--");
+  return args.slice(0, end < 0 ? args.length : end).includes("--json");
+};
+
+const printFailure = ({ code, message, taskId }: Failure): void => {
+  const error = { code, message: hideSecrets(message), ...(taskId === undefined ? {} : { taskId }) };
+  process.stdout.write(`${formatDocument({ error })}\n`);
 };

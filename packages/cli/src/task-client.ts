@@ -1,18 +1,14 @@
-import {
-  isOver,
-  isTaskClientError,
-  type Task,
-  type TaskClient,
-  type ToolResult,
-  type Answers as WireAnswers,
-} from "@taskbridge/client";
+import { isOver, isTaskClientError, type PendingCall, type Task, type TaskClient, type ToolResult } from "@taskbridge/client";
 import type { JsonValue } from "@taskbridge/core";
-import { CliError, exitCodes, usageError } from "./cli-error.ts";
-import type { Answers, CallOptions, CallOutcome, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
+import { CliError, usageError } from "./cli-error.ts";
+import type { CallOptions, CallOutcome, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 import { type OpenOptions, openTaskClient } from "./wire/open-task-client.ts";
+import { startCall } from "./wire/start-call.ts";
 import { toCliError } from "./wire/to-cli-error.ts";
-import { type Outcome, textsOf, toQuestion, toStatus } from "./wire/to-status.ts";
+import { type Outcome, textsOf, toStatus } from "./wire/to-status.ts";
+import { toWireAnswers } from "./wire/to-wire-answers.ts";
 
 export type TaskClientOptions = OpenOptions;
 
@@ -44,20 +40,10 @@ const handleIn = ({ json }: TaskResult): string | undefined => {
   return typeof taskId === "string" && typeof taskStatus === "string" ? taskId : undefined;
 };
 
-/** Ctrl-C before the task is there: these calls are stopped; on the others the answer comes at once, or the stream's end says it. */
-const stopsBefore = new Set(["none", "sep-1686"]);
-
-/** What a source has of the client library. */
-interface SourceParts {
-  readonly calls: TaskClient;
-  /** The questions of this task are answered here from now on. */
-  claim(taskId: string): void;
-  settled(look: Promise<Task>): Promise<TaskStatus>;
-}
-
 const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSource => {
   const { wire } = calls;
   const isModern = wire === "2026-07-28";
+  const flags = `--url ${shellWord(url.href)}${isModern || wire === "none" ? "" : ` --wire ${wire}`}`;
   const closing = new AbortController();
   const watches = new Map<string, AsyncIterator<Task>>();
   const watchOf = (taskId: string): AsyncIterator<Task> => {
@@ -73,39 +59,51 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
       throw toCliError(error, url, method);
     }
   };
-  const outcomeOf = async (task: Task): Promise<Outcome | undefined> => {
+  const resultOf = (taskId: string, signal?: AbortSignal): Promise<ToolResult> =>
+    calls.resume(taskId, signal === undefined ? {} : { signal }).result();
+  const outcomeOf = async (task: Task, signal?: AbortSignal): Promise<Outcome | undefined> => {
     if (task.result !== undefined || !isOver(task) || task.status === "cancelled") return task.result;
     try {
-      return await calls.resume(task.taskId).result();
+      return await resultOf(task.taskId, signal);
     } catch (error) {
       if (isTaskClientError(error, "failed")) return error;
       throw error;
     }
   };
-  const settled = async (look: Promise<Task>): Promise<TaskStatus> => {
+  const settled = async (look: Promise<Task>, signal?: AbortSignal): Promise<TaskStatus> => {
     const task = await look;
-    return toStatus(task, await outcomeOf(task));
+    return toStatus(task, await outcomeOf(task, signal));
   };
-  const parts: SourceParts = { calls, claim: (taskId) => void watchOf(taskId), settled };
+  const wholeOf = async (result: ToolResult): Promise<TaskResult> => {
+    const { text, json } = await calls.readWhole(result);
+    return json === undefined ? { text } : { text, json: json as JsonValue };
+  };
+
+  const toTask = (taskId: string, { task }: PendingCall): Promise<TaskStatus> => {
+    // Claims the questions before the pending call gives them up.
+    watchOf(taskId);
+    return settled(task === undefined ? calls.read(taskId) : Promise.resolve(task));
+  };
+  const start = async (tool: string, input: object, options: CallOptions): Promise<CallOutcome> => {
+    const started = await startCall({ calls, url, asks, flags, toTask }, tool, input, options);
+    if (started.kind === "task") return started;
+    const failed = started.result.isError === true;
+    const result = failed ? { text: textsOf(started.result).join("\n") } : await wholeOf(started.result);
+    return { kind: "result", result, failed };
+  };
 
   return {
-    flags: `--url ${shellWord(url.href)}${isModern || wire === "none" ? "" : ` --wire ${wire}`}`,
+    flags,
     wire,
     answeredBy: isModern || wire === "none" ? "command" : "follower",
-    callTool: (tool, input, call) => told(startCall(parts, asks, { tool, input }, call), "tools/call"),
+    callTool: (tool, input, call) => told(start(tool, input, call), "tools/call"),
     readTask: (taskId) => {
       if (asks) watchOf(taskId);
       return told(settled(calls.read(taskId)));
     },
-    nextStatus: ({ taskId }, signal) => told(settled(nextLook(watchOf(taskId), signal))),
-    readResult: ({ taskId }) =>
-      told(
-        calls
-          .resume(taskId)
-          .result()
-          .then((result) => wholeOf(calls, result)),
-      ),
-    answerTask: async (taskId, answers) => told(calls.answer(taskId, toWireAnswers(answers))),
+    nextStatus: ({ taskId }, signal) => told(settled(nextLook(watchOf(taskId), signal), signal)),
+    readResult: ({ taskId }) => told(resultOf(taskId).then(wholeOf)),
+    answerTask: (taskId, answers) => told(calls.answer(taskId, toWireAnswers(answers))),
     cancelTask: async (taskId) => {
       const task = await told(calls.read(taskId));
       const resumed = calls.resume(taskId);
@@ -126,99 +124,11 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
   };
 };
 
-/** The commands take any JSON; over MCP what a form is filled in with is an object. */
-const toWireAnswers = (answers: Answers): WireAnswers =>
-  Object.fromEntries(
-    Object.entries(answers).map(([key, { action, content }]) => {
-      if (content === undefined) return [key, { action }];
-      if (typeof content === "object" && content !== null && !Array.isArray(content)) return [key, { action, content }];
-      throw usageError(`an answer has to be a JSON object, got ${JSON.stringify(content).slice(0, 80)}`);
-    }),
-  );
-
-const wholeOf = async (calls: TaskClient, result: ToolResult): Promise<TaskResult> => {
-  const { text, json } = await calls.readWhole(result);
-  return json === undefined ? { text } : { text, json: json as JsonValue };
-};
-
 /** The look that a watch is waiting for, unless the signal is first. */
 const nextLook = async (watch: AsyncIterator<Task>, signal: AbortSignal): Promise<Task> => {
-  signal.throwIfAborted();
-  let interrupt = (): void => {};
-  const interrupted = new Promise<never>((_resolve, reject) => {
-    interrupt = () => reject(signal.reason);
-  });
-  signal.addEventListener("abort", interrupt, { once: true });
-  try {
-    const look = await Promise.race([watch.next(), interrupted]);
-    if (look.done === true) throw new CliError("the task is over, and was looked at again");
-    return look.value;
-  } finally {
-    signal.removeEventListener("abort", interrupt);
-  }
-};
-
-/** So long an interrupted call waits for the ID of a task that may be there (milliseconds). */
-const lastWaitMs = 3_000;
-
-/**
- * Starts a tool, and stays with the call until there is a task or an answer. Interrupted, it cancels a call that can be
- * cancelled before there is a task; on the others the answer with the task's ID is waited for, or nobody would know it.
- */
-const startCall = async (
-  { calls, claim, settled }: SourceParts,
-  asks: boolean,
-  { tool, input }: { readonly tool: string; readonly input: object },
-  { ask, signal }: CallOptions,
-): Promise<CallOutcome> => {
-  const before = new AbortController();
-  const stops = stopsBefore.has(calls.wire);
-  const pending = calls.beginCall(
-    tool,
-    { ...input },
-    {
-      questions: asks ? "hold" : "leave",
-      onQuestion: async (question) => {
-        const answers = toWireAnswers(await ask([toQuestion(question)]));
-        return answers[question.key] ?? { action: "cancel" };
-      },
-      cancelOnAbort: stops,
-      signal: before.signal,
-    },
-  );
-  let timer: NodeJS.Timeout | undefined;
-  const giveUp = (): void => {
-    if (stops) before.abort();
-    else timer = setTimeout(() => before.abort(), lastWaitMs);
-  };
-  signal.addEventListener("abort", giveUp, { once: true });
-  if (signal.aborted) giveUp();
-  try {
-    // Whichever is first: an interrupted wait has no task.
-    const taskId = await Promise.race([pending.created, pending.result().then(() => undefined)]);
-    if (taskId === undefined) {
-      const result = await pending.result();
-      const whole = result.isError === true ? { text: textsOf(result).join("\n") } : await wholeOf(calls, result);
-      return { kind: "result", result: whole, failed: result.isError === true };
-    }
-    // Before the pending call gives its questions up.
-    claim(taskId);
-    const { task } = pending;
-    return { kind: "task", task: await settled(task === undefined ? calls.read(taskId) : Promise.resolve(task)) };
-  } catch (error) {
-    if (!before.signal.aborted) throw error;
-    throw new CliError(toEndOfCall(error), exitCodes.interrupted, { cause: error });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", giveUp);
-    pending.detach();
-  }
-};
-
-/** What an interruption has made of a call without a task. */
-const toEndOfCall = (error: unknown): string => {
-  if (isTaskClientError(error, "cancelled")) return "Interrupted before the task was there: the call was cancelled.";
-  return "Interrupted before the task was there: the server has not answered, and what was started may go on.";
+  const look = await unlessAborted(signal, watch.next());
+  if (look.done === true) throw new CliError("the task is over, and was looked at again");
+  return look.value;
 };
 
 const cannotList = (wire: string, url: URL): CliError =>

@@ -7,6 +7,23 @@ export interface Question {
   readonly schema?: JsonObject;
   /** A page where the person acts instead. */
   readonly url?: string;
+  /** The backend's own name for it, where it is known. */
+  readonly questionId?: string;
+  /** How often it is asked again when it is dismissed, where that is known. */
+  readonly reasksLeft?: number;
+}
+
+/** What the backend has still to be told about a task. */
+export interface PendingCall {
+  readonly kind: "start" | "answer" | "cancel";
+  /** Of an answer: what it answers. */
+  readonly questionKey?: string;
+  /** Tries so far, with one that is under way. */
+  readonly attempts: number;
+  /** Why the last try failed. Absent: none has. */
+  readonly lastError?: string;
+  /** Of a start: whether an earlier try may have arrived. */
+  readonly mayHaveArrived?: boolean;
 }
 
 export type Answers = Readonly<Record<string, GivenAnswer>>;
@@ -26,6 +43,10 @@ export interface TaskStatus {
   readonly message?: string;
   readonly progress?: ExecutionProgress;
   readonly questions: readonly Question[];
+  /** What is on its way to the backend, where this is known. */
+  readonly pending?: readonly PendingCall[];
+  /** Since when the backend does not know the execution; the message then tells more, and is newer than the progress. */
+  readonly missingSince?: number;
   readonly failure?: { readonly reason: string; readonly code?: string; readonly detail?: string };
   /** The size of the result in bytes, where it is known apart from the result. */
   readonly resultBytes?: number;
@@ -47,6 +68,8 @@ export interface CallOptions {
   /** Answers what is asked before a task exists. */
   ask(questions: readonly Question[]): Promise<Answers>;
   readonly signal: AbortSignal;
+  /** Told, in a line for a person, what is waited for although the signal has fired. */
+  tell?(line: string): void;
 }
 
 /** What the commands need of tasks: an engine in this process, or a server elsewhere. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { asAdapterId, asExecutionRef, asOwnerId, asStartKey, asTaskId } from "../src/contract/identity.ts";
 import type { TaskRecord, TaskState } from "../src/contract/task-record.ts";
 import { withEffect } from "../src/engine/effects.ts";
+import { closeQuestions, openQuestions } from "../src/engine/questions.ts";
 import { applySnapshot, endTask, failTask, transitionTable, wakeAtOf } from "../src/engine/transitions.ts";
 
 const record = (change: Partial<TaskRecord> = {}): TaskRecord => ({
@@ -127,6 +128,18 @@ describe("applySnapshot", () => {
       3,
     ).record;
     expect(again).toMatchObject({ state: "waiting", questions: [{ key: "q1" }, { key: "q2", state: "open" }] });
+  });
+
+  it("asks again what is still asked long after its answer was delivered, and not sooner", () => {
+    const questions = [{ id: "approve", message: "Go?" }];
+    const asked = applySnapshot(record(), { status: "waiting", questions }, 2_000, 3, 2_000).record;
+    const answered = closeQuestions(asked, new Set(["q1"]), "closed", 10_000).record;
+    const seen = (at: number, lookedAt?: number) =>
+      applySnapshot(answered, { status: "waiting", questions }, at, 3, lookedAt).record;
+    for (const stale of [seen(69_000, 69_000), seen(90_000)]) expect(openQuestions(stale)).toEqual([]);
+    const again = seen(70_000, 70_000);
+    expect(again.state).toBe("waiting");
+    expect(openQuestions(again)).toMatchObject([{ key: "q2", questionId: "approve", reasks: 1 }]);
   });
 
   it("lets neither news nor a look that began before a question take it away", () => {

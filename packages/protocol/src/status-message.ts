@@ -21,7 +21,21 @@ const failureParts = (record: TaskRecord): readonly (string | undefined)[] => [
 const runningParts = (record: TaskRecord): readonly (string | undefined)[] => {
   const ended = record.endedAt !== undefined;
   const progress = ended ? undefined : record.execution?.progress;
-  return [toProgressCount(progress), toOneLine(record.message ?? progress?.message), toOneLine(progress?.message)];
+  return [
+    ended ? undefined : toUnstarted(record),
+    toProgressCount(progress),
+    toOneLine(record.message ?? progress?.message),
+    toOneLine(progress?.message),
+  ];
+};
+
+/** Why a start that was tried has no answer: without the error, which may name hosts of the operator. */
+const toUnstarted = ({ ref, effects, start }: TaskRecord): string | undefined => {
+  const hasFailed = effects.some(({ kind, lastError }) => kind === "start" && lastError !== undefined);
+  if (ref !== undefined || !hasFailed) return undefined;
+  return start.firstSentAt === undefined
+    ? "not started yet: the backend does not take it at present"
+    : "not known yet whether it was started: the backend does not tell at present";
 };
 
 /** What a job tells of itself stays inside the sentence that a model reads it in. */

@@ -1,4 +1,5 @@
 import { invalidRequestCode } from "@taskbridge/protocol";
+
 export interface RefusalOptions {
   /** Default: −32600, an invalid request. */
   readonly code?: number;
@@ -14,3 +15,6 @@ export const refuse = (
   message: string,
   { code = invalidRequestCode, headers = {} }: RefusalOptions = {},
 ): Response => Response.json({ jsonrpc: "2.0", error: { code, message } }, { status, headers });
+
+export const refuseTooLarge = (maxBodyBytes: number): Response =>
+  refuse(413, `Payload Too Large: more than ${maxBodyBytes} bytes`, { code: -32_000 });

@@ -92,6 +92,31 @@ describe("[H-2] a body that is too large", () => {
   });
 });
 
+describe("[H-2] a client that is still sending a body that is too large", () => {
+  const size = 6 * 1_048_576;
+
+  test.each([
+    ["that says its length", (): string | ReadableStream => "x".repeat(size)],
+    ["in chunks", (): string | ReadableStream => new Blob(["x".repeat(size)]).stream()],
+  ])("always gets the refusal: one %s", async (_name, body) => {
+    const { url } = await serve();
+    const post = async (): Promise<unknown> => {
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+      const response = await fetch(url, { method: "POST", headers, body: body(), duplex: "half" } as RequestInit);
+      return [response.status, await response.json()];
+    };
+    const refused = { error: { code: -32_000, message: "Payload Too Large: more than 4194304 bytes" } };
+    for (let time = 0; time < 5; time += 1) expect(await post()).toMatchObject([413, refused]);
+  });
+
+  test("and one that never ends is cut off", async () => {
+    const { url, rpc } = await serve({ limits: { maxBodyBytes: 1_000 } });
+    const head = ["POST /mcp HTTP/1.1", `Host: ${new URL(url).host}`, "Content-Type: application/json"];
+    expect(await raw(url, [...head, "Content-Length: 2000"], "x")).toMatch(/^HTTP\/1\.1 413 /);
+    expect((await rpc("tools/list")).status).toBe(200);
+  });
+});
+
 describe("[H-1] Host and Origin", () => {
   test("names and pages from elsewhere are refused before anything else is looked at", async () => {
     const { url } = await serve();

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 
 const host = "127.0.0.1";
 
-export interface FaultProxyOptions {
+export interface ProxyTarget {
   readonly host: string;
   readonly port: number;
 }
@@ -11,13 +11,11 @@ export interface FaultProxyOptions {
 /** What goes wrong from now on, on new and on open connections. */
 export interface Faults {
   /** Asked for each piece of a request; when true, its answer is kept back and the connection cut once the server has given it. */
-  losesAnswer?: ((request: Buffer) => boolean) | undefined;
+  readonly losesAnswer?: ((request: Buffer) => boolean) | undefined;
   /** How long an answer is held back (milliseconds). */
-  delayMs?: number;
+  readonly delayMs?: number;
   /** Nothing passes either way, and nothing is closed. What came meanwhile is passed on when it ends. */
-  frozen?: boolean;
-  /** New connections are closed at once. */
-  refuses?: boolean;
+  readonly frozen?: boolean;
 }
 
 /** Stands between a client and a server, and breaks what a test wants broken. */
@@ -32,8 +30,6 @@ export interface FaultProxy {
   readonly lostAnswers: number;
   /** How often a client has sent something after an answer: the round trips, over all connections. */
   readonly roundTrips: number;
-  /** Open connections. */
-  readonly connections: number;
   close(): Promise<void>;
 }
 
@@ -45,7 +41,7 @@ interface Pair {
   hasAnswered: boolean;
 }
 
-export const startFaultProxy = async (target: FaultProxyOptions): Promise<FaultProxy> => {
+export const startFaultProxy = async (target: ProxyTarget): Promise<FaultProxy> => {
   const pairs = new Set<Pair>();
   let faults: Faults = {};
   let lostAnswers = 0;
@@ -72,10 +68,6 @@ export const startFaultProxy = async (target: FaultProxyOptions): Promise<FaultP
   };
 
   const listener = createServer((client) => {
-    if (faults.refuses === true) {
-      client.destroy();
-      return;
-    }
     const pair: Pair = { client, server: connect(target), isDoomed: false, hasAnswered: true };
     pairs.add(pair);
     client.setNoDelay(true);
@@ -108,9 +100,6 @@ export const startFaultProxy = async (target: FaultProxyOptions): Promise<FaultP
     },
     get roundTrips() {
       return roundTrips;
-    },
-    get connections() {
-      return pairs.size;
     },
     close: async () => {
       for (const pair of pairs) end(pair);

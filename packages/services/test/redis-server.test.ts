@@ -69,11 +69,15 @@ suite(`a Redis of one's own${program === undefined ? ` (SKIPPED: ${why})` : ""}`
   it("holds back what is said while it is frozen", async () => {
     const server = await start(false);
     const proxy = await proxyOf(server);
+    const open = await proxyOf(server);
     proxy.set({ frozen: true });
     const answer = say(proxy.port, "SET late yes");
-    await expect(say(server.port, "GET late")).resolves.toContain("$-1");
+    // So that what was said would have arrived by now.
+    expect(await say(open.port, "SET other yes")).toContain("OK");
+    expect(await say(server.port, "GET late")).toContain("$-1");
     proxy.set({});
     expect(await answer).toContain("OK");
+    expect(await say(server.port, "GET late")).toContain("yes");
   });
 });
 

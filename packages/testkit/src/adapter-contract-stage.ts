@@ -57,6 +57,7 @@ export interface StageLimits {
 export interface StartOptions {
   readonly key?: StartKey;
   readonly input?: string;
+  /** Above 1 it is told as sent a minute ago for the first time. */
   readonly attempt?: number;
 }
 
@@ -130,7 +131,9 @@ export const openStage = async (underTest: AdapterUnderTest, limits: StageLimits
     // Frozen into a record and read again, as the engine does.
     target: (kind) => JSON.parse(JSON.stringify(adapter.parseTarget(underTest.target(kind)))),
     start: async (kind, { key = stage.key(), input = limits.inputs[0], attempt = 1 } = {}) => {
-      const outcome = await adapter.start({ key, target: stage.target(kind), input, attempt }, stage.context());
+      const firstSentAt = attempt > 1 ? { firstSentAt: Date.now() - 60_000 } : {};
+      const request = { key, target: stage.target(kind), input, attempt, ...firstSentAt };
+      const outcome = await adapter.start(request, stage.context());
       assert.ok(
         typeof outcome.ref === "string" && outcome.ref !== "",
         `a ref is a text, got ${JSON.stringify(outcome.ref)}`,

@@ -31,6 +31,15 @@ export const startCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "starts an execution by a repeated start of which nothing has arrived",
+    needs: ["idempotent start", "inspect"],
+    run: async (stage) => {
+      const { ref } = await stage.start("succeeds", { attempt: 2 });
+      await stage.ended(ref);
+      await stage.assertStarted(1);
+    },
+  },
+  {
     name: "gives one execution when the start is sent five times at once",
     needs: ["idempotent start"],
     run: async (stage) => {

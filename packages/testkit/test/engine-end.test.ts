@@ -195,7 +195,9 @@ describe("an execution that is not found", () => {
     }
     world.backend.of().reappear();
     await world.clock.advance(10_000);
-    expect((await look(world)).missingSince).toBeUndefined();
+    const seen = await look(world);
+    expect(seen.missingSince).toBeUndefined();
+    expect(seen.message).toBeUndefined();
     world.backend.of().vanish({ reason: "not in the list" });
     await world.clock.advance(10_000);
     await look(world);
@@ -208,7 +210,19 @@ describe("an execution that is not found", () => {
     });
   });
 
-  it("says nothing while more than a fifth of ten or more vanish at once, unless proven", async () => {
+  it("unproven, is told to whoever waits, with the reason and until when", async () => {
+    const world = await open({ ...unwatched, limits: { lostAfterMs: 60_000 } });
+    await world.clock.advance(20_000);
+    world.backend.of().vanish({ reason: "not in the list" });
+    const since = world.clock.now();
+    const iso = (at: number) => new Date(at).toISOString();
+    const message = `not to be seen in the backend since ${iso(since)}: not in the list; given up at ${iso(since + 60_000)}`;
+    expect(await look(world)).toMatchObject({ state: "running", message, updatedAt: since });
+    await world.clock.advance(30_000);
+    expect(await look(world)).toMatchObject({ state: "running", message, updatedAt: since });
+  });
+
+  it("concludes nothing while more than a fifth of ten or more vanish at once, unless proven", async () => {
     for (const [vanished, proven, lost] of [
       [3, false, 0],
       [3, true, 3],
@@ -223,6 +237,8 @@ describe("an execution that is not found", () => {
       const records = await Promise.all(world.taskIds.map((id) => world.record(id)));
       expect(records.filter((record) => record?.failure?.code === "lost")).toHaveLength(lost);
       expect(world.audited("adapter_suspect").length > 0).toBe(lost === 0);
+      const told = records.filter((record) => record?.message?.includes("like many others"));
+      expect(told).toHaveLength(lost === 0 ? vanished : 0);
     }
   });
 

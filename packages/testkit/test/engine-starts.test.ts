@@ -71,6 +71,31 @@ describe.each([
   });
 });
 
+describe("a repeated start", () => {
+  const sentBefore = (world: World) =>
+    world.backend.callsOf("start").map(({ args }) => (args[0] as { firstSentAt?: number }).firstSentAt);
+
+  it("is told when it was first sent, also by another process after a crash", async () => {
+    const world = await open(withPromise(idempotent));
+    const firstSentAt = world.clock.now();
+    world.backend.faults.next("start", { before: "lost-answer" }, 2);
+    attempted(startTask(world));
+    await world.clock.advance(600);
+    world.kill();
+    await world.boot();
+    await world.clock.advance(60_000);
+    expect(sentBefore(world)).toEqual([undefined, firstSentAt, firstSentAt]);
+  });
+
+  it("is not told of sends that certainly have not arrived", async () => {
+    const world = await open(withPromise(idempotent));
+    world.backend.faults.next("start", { before: { code: "unavailable", notSent: true } }, 2);
+    attempted(startTask(world));
+    await world.clock.advance(60_000);
+    expect(sentBefore(world)).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 describe("a start that may not have arrived", () => {
   it("is not sent twice to a findable backend that does not have it: start_unknown", async () => {
     const world = await open(withPromise(findable));

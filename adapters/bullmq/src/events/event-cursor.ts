@@ -1,4 +1,4 @@
-import { isObject } from "../settings/misconfigured.ts";
+import { isObject } from "../is-object.ts";
 
 /** ID of the last event that was taken, for each queue (`prefix:queue`). */
 export type EventCursor = Readonly<Record<string, string>>;

@@ -1,20 +1,14 @@
-import type { ExecutionSnapshot, InspectOutcome } from "@taskbridge/core/adapter";
-import { toOutput } from "../mapping/to-output.ts";
-import { toFailure } from "../mapping/to-snapshot.ts";
-import type { KeptEnd, QueuePort } from "../redis/client.ts";
+import type { InspectOutcome } from "@taskbridge/core/adapter";
+import { endToSnapshot } from "../mapping/end-to-snapshot.ts";
+import type { QueuePort } from "../redis/client.ts";
 import { isRemovedAfterEnd, type Reached, type SearchEvents, type Trace } from "./search-events.ts";
 
-/** The end of a job that the event stream tells. */
-export const toKeptEnd = ({ eventId, event, text }: KeptEnd): ExecutionSnapshot | undefined => {
-  const endedAt = Number.parseInt(eventId, 10);
-  if (event === "failed") return { status: "failed", failure: toFailure(text, undefined), questions: [], endedAt };
-  if (event !== "completed") return undefined;
-  const output = toOutput(text);
-  return { status: "succeeded", questions: [], endedAt, ...(output === undefined ? {} : { output }) };
-};
+type NotFound = Extract<InspectOutcome, { notFound: unknown }>["notFound"];
+
+const placeOf = ({ name, prefix }: QueuePort): string => `the queue ${name} (prefix ${prefix})`;
 
 const toOutcome = (where: string, trace: Trace, reached: Reached): InspectOutcome => {
-  const snapshot = trace.end === undefined ? undefined : toKeptEnd(trace.end);
+  const snapshot = trace.end === undefined ? undefined : endToSnapshot(trace.end);
   if (snapshot !== undefined) return { snapshot };
   const isAfterEnd = isRemovedAfterEnd(trace);
   if (trace.removal !== undefined && !(isAfterEnd && reached === "limit")) {
@@ -23,6 +17,12 @@ const toOutcome = (where: string, trace: Trace, reached: Reached): InspectOutcom
   }
   const reason = `the job is no longer in ${where}: trimmed by the retention of other jobs (removeOnComplete, removeOnFail), removed, or lost with Redis' memory`;
   return { notFound: { proven: false, reason } };
+};
+
+/** Of a job whose data are left. Unproven: what moves it from list to list may come again. */
+export const toUnlisted = (queue: QueuePort): NotFound => {
+  const reason = `the job's data are there, but it is in no list of ${placeOf(queue)}, so that no worker comes to it: the queue was emptied by other means than BullMQ's, or Redis has lost a part of its memory`;
+  return { proven: false, reason };
 };
 
 /**
@@ -35,7 +35,7 @@ export const findLostJobs = async (
   exists: boolean,
   search: SearchEvents,
 ): Promise<ReadonlyMap<string, InspectOutcome>> => {
-  const where = `the queue ${queue.name} (prefix ${queue.prefix})`;
+  const where = placeOf(queue);
   if (!exists) {
     const reason = `there is nothing of ${where}: another prefix or database, or a Redis that has lost its memory`;
     return new Map(ids.map((id) => [id, { notFound: { proven: false, reason } }]));

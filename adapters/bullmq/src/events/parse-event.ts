@@ -16,12 +16,19 @@ export const isOurId = (id: string): boolean => ourId.test(id);
 /** What every job of ours does, and what a start has told already. */
 const noNews = new Set(["added", "duplicated", "deduplicated", "retries-exhausted"]);
 
+/** What an event tells of a job's end; undefined for one that tells nothing of it. */
+export const toKeptEnd = ({ eventId, fields }: QueueEvent): KeptEnd | undefined => {
+  const { event, returnvalue = "", failedReason = "", prev = "" } = fields;
+  if (event === "completed") return { eventId, event, text: returnvalue };
+  if (event === "failed") return { eventId, event, text: failedReason };
+  return event === "removed" ? { eventId, event, text: prev } : undefined;
+};
+
 /** Undefined for events of others, and for those that say nothing new. */
-export const parseEvent = ({ eventId, fields }: QueueEvent): ParsedEvent | undefined => {
-  const { event, jobId, prev, returnvalue = "", failedReason = "" } = fields;
+export const parseEvent = (told: QueueEvent): ParsedEvent | undefined => {
+  const { event, jobId, prev } = told.fields;
   if (jobId === undefined || event === undefined || !isOurId(jobId) || noNews.has(event)) return undefined;
   if (event === "waiting" && prev === undefined) return undefined;
-  if (event === "completed") return { jobId, end: { eventId, jobId, event, text: returnvalue } };
-  if (event === "failed") return { jobId, end: { eventId, jobId, event, text: failedReason } };
-  return { jobId };
+  const end = toKeptEnd(told);
+  return end === undefined || end.event === "removed" ? { jobId } : { jobId, end };
 };

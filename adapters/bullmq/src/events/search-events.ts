@@ -1,4 +1,5 @@
 import type { KeptEnd, QueueEvent, QueuePort } from "../redis/client.ts";
+import { toKeptEnd } from "./parse-event.ts";
 
 /** What the event stream has kept of a job. */
 export interface Trace {
@@ -55,16 +56,12 @@ const spend = (budget: Budget, events: readonly QueueEvent[]): void => {
   budget.page = Math.max(1, Math.min(largestPage, budget.page * 2, fits));
 };
 
-const toTrace = (trace: Trace, { eventId, fields }: QueueEvent): Trace => {
-  const { event, jobId = "", returnvalue = "", failedReason = "", prev = "" } = fields;
+const toTrace = (trace: Trace, event: QueueEvent): Trace => {
+  const told = toKeptEnd(event);
+  if (told === undefined) return trace;
   // The newest comes first.
-  if (event === "completed" && trace.end === undefined)
-    return { ...trace, end: { eventId, jobId, event, text: returnvalue } };
-  if (event === "failed" && trace.end === undefined)
-    return { ...trace, end: { eventId, jobId, event, text: failedReason } };
-  if (event === "removed" && trace.removal === undefined)
-    return { ...trace, removal: { eventId, jobId, event, text: prev } };
-  return trace;
+  const member = told.event === "removed" ? "removal" : "end";
+  return trace[member] === undefined ? { ...trace, [member]: told } : trace;
 };
 
 /** It was removed when it had ended already, so that its end is further back. */

@@ -8,15 +8,16 @@ import {
   type WatchRequest,
 } from "@taskbridge/core/adapter";
 import { type JobPlace, toRef } from "../execution-ref.ts";
+import { endToSnapshot } from "../mapping/end-to-snapshot.ts";
 import { toOutput } from "../mapping/to-output.ts";
 import { lastStack, toSnapshot } from "../mapping/to-snapshot.ts";
 import type { BullmqClient, EventReader, JobRow, KeptEnd, QueueEvent, QueuePort } from "../redis/client.ts";
 import { type EventCursor, isLater, parseCursor, toCursor } from "./event-cursor.ts";
-import { toKeptEnd } from "./find-lost-jobs.ts";
 import { isOurId, parseEvent } from "./parse-event.ts";
 
+/** Before all events. */
+const beginning = "0-0";
 const eventsAtOnce = 200;
-const blockMs = 5_000;
 /** Longest pause (milliseconds) after a failure, of Redis or of the sink. */
 const longestPauseMs = 500;
 /** So many failures in a row end the subscription; the engine makes a new one. */
@@ -54,8 +55,10 @@ const toUpdate = (
   isPaused: boolean,
 ): ExecutionUpdate => {
   const named = { key: asStartKey(id), ref: toRef({ prefix: queue.prefix, queue: queue.name, id }) };
+  // Only a look tells that it is lost.
+  if (row.state === "unlisted") return named;
   if (row.state !== "missing") return { ...named, snapshot: withResult(toSnapshot(row, { isPaused }), end) };
-  const snapshot = end === undefined ? undefined : toKeptEnd(end);
+  const snapshot = end === undefined ? undefined : endToSnapshot(end);
   return snapshot === undefined ? named : { ...named, snapshot };
 };
 
@@ -84,12 +87,13 @@ const readUpdates = async (
 };
 
 /** Where to begin, and what may have been missed: events that the stream has dropped since. */
-const findStart = async (
+const toPosition = async (
   queue: QueuePort,
   last: string | undefined,
 ): Promise<{ readonly after: string; readonly missed: readonly ExecutionUpdate[] }> => {
   const span = await queue.eventSpan();
-  if (last === undefined) return { after: span?.last ?? "0-0", missed: [] };
+  if (last === undefined) return { after: span?.last ?? beginning, missed: [] };
+  if (await isBehind(queue, last)) return { after: beginning, missed: [] };
   if (span === undefined || !isLater(span.first, last)) return { after: last, missed: [] };
   const ids = (await queue.endedIds(mostHints)).filter(isOurId);
   const missed = ids.map((id) => ({
@@ -97,6 +101,15 @@ const findStart = async (
     ref: toRef({ prefix: queue.prefix, queue: queue.name, id }),
   }));
   return { after: last, missed };
+};
+
+/**
+ * Whether the stream is another one than that event was in, and behind it: made anew after a removal, by a server whose clock was put
+ * back. What comes now would not be after that event for as long as the clocks differed.
+ */
+const isBehind = async (queue: QueuePort, eventId: string): Promise<boolean> => {
+  const newest = await queue.lastEventId();
+  return newest !== undefined && isLater(eventId, newest);
 };
 
 const openSink = (
@@ -139,10 +152,12 @@ const follow = async (
   let unsaved = 0;
   while (!sink.isClosed()) {
     try {
-      const events = await reader.read(after, eventsAtOnce, blockMs);
+      const events = await reader.read(after, eventsAtOnce);
       const next = events.at(-1)?.eventId;
-      if (next !== undefined) {
-        const queue = await client.open(place);
+      const queue = await client.open(place);
+      if (next === undefined) {
+        if (await isBehind(queue, after)) after = beginning;
+      } else {
         const updates = await readUpdates(queue, events, log);
         unsaved += events.length;
         if (updates.length > 0 || unsaved >= keepCursorEvery) {
@@ -173,7 +188,7 @@ export const watchQueues = async (
     places.map(async (place) => {
       const name = `${place.prefix}:${place.queue}`;
       const queue = await client.open(place);
-      const { after, missed } = await findStart(queue, known[name]);
+      const { after, missed } = await toPosition(queue, known[name]);
       positions[name] = after;
       return { place, name, after, missed, queue };
     }),

@@ -1,13 +1,12 @@
 import type { ExecutionProgress, ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
-import { isObject } from "../settings/misconfigured.ts";
+import { isObject } from "../is-object.ts";
+import { toLine } from "./to-line.ts";
 
 /** What a job's progress tells. */
 export interface ParsedProgress {
   readonly progress?: ExecutionProgress;
   readonly question?: ExecutionQuestion;
 }
-
-const longestMessage = 300;
 
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
 
@@ -37,10 +36,12 @@ const conventional = new Set(["done", "total", "message"]);
 const parseObject = ({ question: asked, ...value }: Readonly<Record<string, unknown>>): ParsedProgress => {
   const { done, total, message } = value;
   const question = toQuestion(asked);
+  const line = typeof message === "string" ? toLine(message) : "";
   const known: ExecutionProgress = {
     ...(isCount(done) ? { done } : {}),
-    ...(isCount(total) ? { total } : {}),
-    ...(typeof message === "string" && message !== "" ? { message: message.slice(0, longestMessage) } : {}),
+    // A total that was passed is none.
+    ...(isCount(total) && !(isCount(done) && done > total) ? { total } : {}),
+    ...(line === "" ? {} : { message: line }),
   };
   const isOurs = Object.keys(value).every((name) => conventional.has(name));
   const isTold = isOurs || Object.keys(known).length > 0;
@@ -51,7 +52,12 @@ const parseObject = ({ question: asked, ...value }: Readonly<Record<string, unkn
   };
 };
 
-const asText = (value: unknown): string => JSON.stringify(value).slice(0, longestMessage);
+const asMessage = (text: string): ParsedProgress => {
+  const message = toLine(text);
+  return message === "" ? {} : { progress: { message } };
+};
+
+const asText = (value: unknown): string => toLine(JSON.stringify(value));
 
 /**
  * A job's progress, as BullMQ stores it: a number from 0 to 100 is a percentage, `{ done?, total?, message? }` is
@@ -63,10 +69,10 @@ export const parseProgress = (json: string | undefined): ParsedProgress => {
   try {
     value = JSON.parse(json);
   } catch {
-    return { progress: { message: json.slice(0, longestMessage) } };
+    return asMessage(json);
   }
-  if (value === null || value === "") return {};
+  if (value === null) return {};
   if (isCount(value)) return { progress: value <= 100 ? { done: value, total: 100 } : { done: value } };
   if (isObject(value)) return parseObject(value);
-  return { progress: { message: typeof value === "string" ? value.slice(0, longestMessage) : asText(value) } };
+  return asMessage(typeof value === "string" ? value : asText(value));
 };

@@ -1,4 +1,4 @@
-import { type ExecutionOutput, inlineOutputBytes, type JsonValue } from "@taskbridge/core/adapter";
+import type { ExecutionOutput, JsonValue } from "@taskbridge/core/adapter";
 import { isDeeper } from "./is-deeper.ts";
 
 /** Deeper values are handed on as text: writing one as JSON again overflows the stack of whoever does. */
@@ -21,6 +21,3 @@ export const toOutput = (returnvalue: string): ExecutionOutput | undefined => {
 
 /** A result that was not fetched with its job because of its size. */
 export const toStream = (bytes: number): ExecutionOutput => ({ kind: "stream", bytes, mediaType: "application/json" });
-
-/** Whether a result of that size comes along with its job. */
-export const isInline = (bytes: number): boolean => bytes <= inlineOutputBytes;

@@ -1,5 +1,4 @@
 import type { JobRow, JobState, QueueRead } from "../redis/client.ts";
-import { rowMembers } from "../redis/scripts.ts";
 
 type Raw = readonly unknown[];
 
@@ -16,15 +15,16 @@ const toTexts = (value: unknown): readonly string[] =>
 const given = <Name extends string, Value>(name: Name, value: Value | undefined): { readonly [K in Name]?: Value } =>
   value === undefined ? {} : ({ [name]: value } as { [K in Name]: Value });
 
+/** A row alternates names and values. */
 const toRow = (raw: Raw): JobRow => {
-  const cell = (name: (typeof rowMembers)[number]): unknown => raw[rowMembers.indexOf(name)];
-  const text = <Name extends (typeof rowMembers)[number]>(name: Name) => given(name, toText(cell(name)));
-  const number = <Name extends (typeof rowMembers)[number]>(name: Name) => given(name, toNumber(cell(name)));
+  const cells = new Map(raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1]]] : [])));
+  const cell = (name: string): unknown => cells.get(name);
+  const text = <Name extends keyof JobRow>(name: Name) => given(name, toText(cell(name)));
+  const number = <Name extends keyof JobRow>(name: Name) => given(name, toNumber(cell(name)));
   return {
     state: cell("state") as JobState,
     ...text("name"),
     ...text("opts"),
-    ...number("timestamp"),
     ...number("processedOn"),
     ...number("finishedOn"),
     attemptsMade: toNumber(cell("attemptsMade")) ?? 0,

@@ -1,10 +1,15 @@
-import type { ExecutionFailure, ExecutionProgress, ExecutionSnapshot } from "@taskbridge/core/adapter";
+import type {
+  ExecutionFailure,
+  ExecutionProgress,
+  ExecutionQuestion,
+  ExecutionSnapshot,
+} from "@taskbridge/core/adapter";
+import { isObject } from "../is-object.ts";
 import type { JobRow } from "../redis/client.ts";
-import { isObject } from "../settings/misconfigured.ts";
 import { parseProgress, parseQuestion } from "./parse-progress.ts";
+import { toLine } from "./to-line.ts";
 import { toOutput, toStream } from "./to-output.ts";
 
-const longestReason = 300;
 const longestLog = 8_192;
 
 /** What is known of a job beside itself. */
@@ -25,7 +30,7 @@ export const parseOpts = (opts: string | undefined): Readonly<Record<string, unk
 
 /** One line for a person. */
 const toReason = (text: string | undefined, fallback: string): string =>
-  (text?.trim().split("\n", 1)[0] || fallback).slice(0, longestReason);
+  toLine(text?.trim().split("\n", 1)[0] ?? "") || fallback;
 
 const parseStacks = (stacktrace: string | undefined): readonly unknown[] => {
   try {
@@ -58,7 +63,15 @@ const attemptText = ({ attemptsMade, opts, state }: JobRow): string | undefined 
   return `attempt ${Math.min(attemptsMade + 1, attempts)} of ${attempts}${state === "active" ? "" : " to come"}`;
 };
 
-const waitText = ({ state, dueAt }: JobRow, { isPaused, workers }: JobContext): string | undefined => {
+const questionOf = ({ question, progress }: JobRow): ExecutionQuestion | undefined =>
+  parseQuestion(question) ?? parseProgress(progress).question;
+
+const waitText = (row: JobRow, { isPaused, workers }: JobContext): string | undefined => {
+  const { state, dueAt, cancelReason, answered } = row;
+  if (cancelReason !== undefined) return "is being removed";
+  // It is promoted next: the deadline of the question says nothing any more.
+  if (state === "delayed" && answered !== undefined && questionOf(row)?.id === answered)
+    return "answered, about to go on";
   if (state === "delayed") return dueAt === undefined ? undefined : `delayed until ${new Date(dueAt).toISOString()}`;
   if (isPaused) return "the queue is paused";
   if (workers === undefined) return undefined;
@@ -113,7 +126,7 @@ export const toSnapshot = (row: JobRow, context: JobContext): ExecutionSnapshot 
       questions: [],
     };
   if (row.state === "completed" || row.state === "failed") return toEnd(row);
-  const question = parseQuestion(row.question) ?? parseProgress(row.progress).question;
+  const question = questionOf(row);
   const isAsked = row.state === "delayed" && question !== undefined && question.id !== row.answered;
   const isRunning = row.state === "active" || row.state === "waiting-children";
   const progress = isAsked ? parseProgress(row.progress).progress : toProgress(row, context);

@@ -1,8 +1,9 @@
 import type { CheckFinding } from "@taskbridge/core/adapter";
 import { isOurId } from "../events/parse-event.ts";
+import { toFinding } from "../mapping/to-error.ts";
 import type { BullmqClient, JobSample, QueuePort } from "../redis/client.ts";
-import { type BullmqTarget, isTemplate } from "../settings/parse-target.ts";
-import { toError } from "../to-error.ts";
+import { isTemplate } from "../settings/is-template.ts";
+import type { BullmqTarget } from "../settings/parse-target.ts";
 
 /** How many of a queue's jobs are looked at for their options. */
 const sampleSize = 50;
@@ -72,13 +73,11 @@ const checkQueue = async (queue: QueuePort, path: string): Promise<readonly Chec
 export const checkQueues = async (
   client: BullmqClient,
   targets: readonly BullmqTarget[],
-  prefixOf: (queue: string) => string,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> => {
   const failed = (error: unknown, path: string): CheckFinding => {
     if (signal.aborted) throw error;
-    const place = { operation: "check", address: client.address, wasSent: true, ifSent: "unavailable" } as const;
-    return { level: "error", path, message: toError(error, place).message };
+    return { level: "error", path, message: toFinding(error, client.address) };
   };
   let server: readonly CheckFinding[];
   try {
@@ -99,7 +98,7 @@ export const checkQueues = async (
         ];
       if (targets.findIndex((other) => other.queue === queue) < index) return [];
       try {
-        return await checkQueue(await client.open({ prefix: prefixOf(queue), queue }), path);
+        return await checkQueue(await client.open({ prefix: client.prefixOf(queue), queue }), path);
       } catch (error) {
         return [failed(error, path)];
       }

@@ -1,8 +1,12 @@
 import type { JobPlace } from "../execution-ref.ts";
 
-/** Where BullMQ has a job: `waiting` is also a prioritized one, `missing` one that is not there, `gone` one that we removed. */
+/**
+ * Where BullMQ has a job: `waiting` is also a prioritized one, `missing` one that is not there, `gone` one that we removed.
+ * `unlisted`: its data are there, but it is in no list and no set of the queue, so that nobody will come to it.
+ */
 export type JobState =
   | "waiting"
+  | "unlisted"
   | "delayed"
   | "active"
   | "waiting-children"
@@ -17,7 +21,6 @@ export interface JobRow {
   readonly name?: string;
   /** JSON. */
   readonly opts?: string;
-  readonly timestamp?: number;
   readonly processedOn?: number;
   readonly finishedOn?: number;
   readonly attemptsMade: number;
@@ -30,7 +33,7 @@ export interface JobRow {
   readonly question?: string;
   /** ID of the question that was answered last. */
   readonly answered?: string;
-  /** JSON, unless it is too long. */
+  /** JSON; in place of what is too long, a text that says so. */
   readonly progress?: string;
   /** A JSON list, newest last, unless it is too long. */
   readonly stacktrace?: string;
@@ -65,16 +68,18 @@ export interface QueueEvent {
 /** The end of a job, as the event stream has kept it. */
 export interface KeptEnd {
   readonly eventId: string;
-  readonly jobId: string;
   readonly event: "completed" | "failed" | "removed";
   /** The result's JSON, the reason, or the state it was removed from. */
   readonly text: string;
 }
 
+/** So long a read of events waits for one (milliseconds). */
+export const blockMs = 5_000;
+
 /** Reads one queue's events on a connection of its own. */
 export interface EventReader {
-  /** Waits for events after that one, at most `blockMs`. */
-  read(after: string, count: number, blockMs: number): Promise<readonly QueueEvent[]>;
+  /** Waits for events after that one, at most `blockMs`; none came when there are none. */
+  read(after: string, count: number): Promise<readonly QueueEvent[]>;
   close(): void;
 }
 
@@ -88,6 +93,15 @@ export interface JobSample {
   readonly isRepeated: boolean;
 }
 
+/** A wish to stop a job. */
+export interface Cancel {
+  readonly reason: string;
+  /** It stands for a task: of such a one word is left under its ID. */
+  readonly isOurs: boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
 /** One queue, on a connection that was ready a moment ago. Nothing here waits for a lost connection. */
 export interface QueuePort {
   readonly prefix: string;
@@ -96,16 +110,23 @@ export interface QueuePort {
   add(id: string, name: string, data: unknown, options: Readonly<Record<string, unknown>>): Promise<string>;
   /** Log and children are read of those in `detailed` only. */
   read(ids: readonly string[], detailed?: ReadonlySet<string>): Promise<QueueRead>;
-  /** `free`: it was taken out of its list, and is to be removed. `held`: a worker has it. */
+  /**
+   * Says that a job is to stop, in one step, and tells whom it was said to. `free`: nobody, it was taken out of its list, and is to
+   * be removed. `held`: the worker that has it. `gone`: it is not there. Idempotent.
+   */
   markCancelled(
     id: string,
-    reason: string,
-    isOurs: boolean,
+    cancel: Cancel,
   ): Promise<{ readonly state: "gone" | "ended" | "held" | "free"; readonly children: readonly string[] }>;
   /** False when a worker holds it. True also when there is none. */
   remove(id: string): Promise<boolean>;
   /** Removes what `markCancelled` has left outside of the job. */
   forget(id: string): Promise<void>;
+  /**
+   * Keeps an answer with its job, in one step, if the job still waits for it. `stored`: it is to be promoted. `delivered`: this
+   * answer (`answerId`) came before, and the job has gone on. `taken`: there is another answer. `closed`: the question is not open.
+   * `missing`: the job is not there. Idempotent.
+   */
   storeAnswer(
     id: string,
     questionId: string,
@@ -114,6 +135,7 @@ export interface QueuePort {
   ): Promise<"stored" | "delivered" | "taken" | "closed" | "missing">;
   /** Lets a delayed job be taken at once. Harmless when it is not delayed. */
   promote(id: string): Promise<void>;
+  /** A part of the JSON of a result, in bytes; undefined when there is no result (any more). */
   readResult(
     id: string,
     offset: number,
@@ -121,13 +143,18 @@ export interface QueuePort {
   ): Promise<{ readonly bytes: Uint8Array; readonly totalBytes: number } | undefined>;
   /** Events from one on backwards to another, both inclusive unless they begin with `(`; `+` is the newest, `-` the oldest. */
   readEventsBack(from: string, to: string, count: number): Promise<readonly QueueEvent[]>;
-  /** Whether the stream once had events that it no longer has. True also where the server does not tell (Redis before 7). */
-  hasDroppedEvents(): Promise<boolean>;
+  /** Redis' clock, which events are stamped by: epoch milliseconds. */
+  now(): Promise<number>;
   /** IDs of the oldest and newest event; undefined when there is none. */
   eventSpan(): Promise<{ readonly first: string; readonly last: string } | undefined>;
+  /** ID of the newest event that the stream ever had; undefined when there is no stream. */
+  lastEventId(): Promise<string | undefined>;
   /** IDs of the jobs that have ended, newest first, so many of each kind. */
   endedIds(count: number): Promise<readonly string[]>;
+  /** On a connection of its own, made at the first read; to be closed by the caller. */
   openEvents(): EventReader;
+  /** Where a child of one of its jobs is, by the key under which BullMQ has it. */
+  locate(jobKey: string): Promise<JobPlace | undefined>;
   countWorkers(): Promise<number>;
   /** The newest jobs, of every state. */
   sample(count: number): Promise<readonly JobSample[]>;
@@ -149,6 +176,8 @@ export interface BullmqClient {
    * brings along where the adapter has none.
    */
   open(place: Pick<JobPlace, "prefix" | "queue">, parent?: Pick<JobPlace, "prefix" | "queue">): Promise<QueuePort>;
+  /** Under which prefix the jobs of a queue of that name are started. */
+  prefixOf(queueName: string): string;
   server(): Promise<ServerFacts>;
   /** Names of the queues under a prefix, in no order. */
   listQueues(prefix: string): AsyncIterable<string>;

@@ -5,9 +5,6 @@ export const misconfigured = (path: string, problem: string): BridgeError =>
 
 export const show = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 100);
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Refuses members that are none of these. */
 export const refuseOthers = (value: object, known: readonly string[], at: string, what: string): void => {
   for (const name of Object.keys(value)) if (!known.includes(name)) throw misconfigured(`${at}${name}`, what);

@@ -1,23 +1,28 @@
-import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject } from "../is-object.ts";
+import { isTemplate } from "./is-template.ts";
+import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
+
+/** As it is configured; a text is a number in a template that is still to be filled (`{{input.x}}`). */
+type Count = number | string;
 
 /** How BullMQ treats the jobs of a tool. Numbers may be templates, too. */
 export interface JobOptions {
   /** How often a job is tried in all. BullMQ's default is once. */
-  readonly attempts?: number | string;
+  readonly attempts?: Count;
   /** Pause before another attempt: milliseconds, or `{ type: fixed | exponential, delay, jitter? }`. */
-  readonly backoff?: number | string | { readonly type: string; readonly delay?: number; readonly jitter?: number };
+  readonly backoff?: Count | { readonly type: string; readonly delay?: Count; readonly jitter?: number };
   /** 1 is first, 2,097,151 last; 0 goes before all of them. */
-  readonly priority?: number | string;
+  readonly priority?: Count;
   /** Milliseconds before a job may be taken. */
-  readonly delay?: number | string;
+  readonly delay?: Count;
   /** While a job with this ID is there (or for `ttl` milliseconds) a further start is refused. */
-  readonly deduplication?: { readonly id: string; readonly ttl?: number };
+  readonly deduplication?: { readonly id: string; readonly ttl?: Count };
   /** The largest input (bytes). */
-  readonly sizeLimit?: number;
+  readonly sizeLimit?: Count;
   /** How many lines of a job's log are kept. */
-  readonly keepLogs?: number;
+  readonly keepLogs?: Count;
   /** How many stack traces are kept. */
-  readonly stackTraceLimit?: number;
+  readonly stackTraceLimit?: Count;
   /** Take the newest first. */
   readonly lifo?: boolean;
 }
@@ -25,10 +30,8 @@ export interface JobOptions {
 const lastPriority = 2 ** 21 - 1;
 const longestMs = 365 * 24 * 60 * 60 * 1000;
 
-const isTemplate = (value: unknown): value is string => typeof value === "string" && value.includes("{{");
-
 /** Once its template is filled, a number is a text. */
-const parseWhole = (at: string, value: unknown, least: number, most: number): number | string => {
+const parseWhole = (at: string, value: unknown, least: number, most: number): Count => {
   if (isTemplate(value)) return value;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= least && number <= most) return number;
@@ -45,7 +48,7 @@ const parseBackoff = (at: string, value: unknown): NonNullable<JobOptions["backo
     throw misconfigured(`${at}.jitter`, `must be from 0 to 1, got ${show(jitter)}`);
   return {
     type,
-    ...(delay === undefined ? {} : { delay: parseWhole(`${at}.delay`, delay, 0, longestMs) as number }),
+    ...(delay === undefined ? {} : { delay: parseWhole(`${at}.delay`, delay, 0, longestMs) }),
     ...(jitter === undefined ? {} : { jitter }),
   };
 };
@@ -56,7 +59,7 @@ const parseDeduplication = (at: string, value: unknown): NonNullable<JobOptions[
   refuseOthers(value, ["id", "ttl"], `${at}.`, "unknown member");
   const { id, ttl } = value;
   if (typeof id !== "string" || id === "") throw misconfigured(`${at}.id`, `must be a text, got ${show(id)}`);
-  return { id, ...(ttl === undefined ? {} : { ttl: parseWhole(`${at}.ttl`, ttl, 1, longestMs) as number }) };
+  return { id, ...(ttl === undefined ? {} : { ttl: parseWhole(`${at}.ttl`, ttl, 1, longestMs) }) };
 };
 
 const parseFlag = (at: string, value: unknown): boolean => {
@@ -91,7 +94,7 @@ export const parseJobOptions = (value: unknown, at: string): JobOptions => {
     if (name in value)
       throw misconfigured(
         `${at}.${name}`,
-        "is always false: any other value trims the whole queue, other jobs included",
+        "is always false: a count or an age trims the whole queue, other jobs included, and a result that is removed at once cannot be read again",
       );
   const known = Object.keys(parsers);
   refuseOthers(value, known, `${at}.`, `no job option of this adapter, which knows ${known.join(", ")}`);

@@ -1,5 +1,7 @@
-import type { BullQueue, RedisConnection, RedisSettings } from "../redis/bullmq-client.ts";
-import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject } from "../is-object.ts";
+import type { BullQueue } from "../redis/bullmq-client.ts";
+import type { RedisConnection, RedisSettings } from "../redis/connection.ts";
+import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
 /** ioredis' settings; what `url` says wins over those beside it, as with BullMQ. */
@@ -10,7 +12,8 @@ export interface BullmqAdapterOptions {
   readonly url?: string;
   /**
    * In place of `url`: another text of that form, an ioredis client, which stays yours to close, or ioredis' settings for a new one,
-   * which may hold a `url`, as BullMQ's own do. A client should have `enableOfflineQueue: false`: else a start that was
+   * which may hold a `url`, as BullMQ's own do; `enableOfflineQueue`, `autoResendUnfulfilledCommands`, `maxRetriesPerRequest`,
+   * `lazyConnect` and `replyMapping` are the adapter's, whatever they say. A client should have `enableOfflineQueue: false`: else a start that was
    * given up may still be sent later, to no effect but late.
    */
   readonly connection?: string | RedisConnection | ConnectionSettings;

@@ -1,16 +1,15 @@
-import { isObject, misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject } from "../is-object.ts";
+import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
 /** The queue of a tool. Frozen into each task, so that it is JSON and always has the same form. */
 export interface BullmqTarget {
+  /** Its name, without the prefix. May hold `{{input.x}}`; a queue like that is looked at, but not listened to. */
   readonly queue: string;
   /** The job's name. Default: the queue's. */
   readonly job: string;
   readonly options?: JobOptions;
 }
-
-/** Still depends on the input of a call. */
-export const isTemplate = (text: string): boolean => text.includes("{{");
 
 const parseName = (path: string, value: unknown): string => {
   if (typeof value === "string" && value !== "") return value;

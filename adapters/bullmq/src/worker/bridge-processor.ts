@@ -3,6 +3,13 @@ import { type BridgedJob, type Holder, holderOf, named, runs } from "./job-run.t
 /** The signature of BullMQ's processors. */
 export type JobProcessor<Job, Result> = (job: Job, token?: string, signal?: AbortSignal) => Promise<Result>;
 
+/** What is wrapped: its signal is always there. */
+export type BridgedProcessor<Job, Result> = (
+  job: Job,
+  token: string | undefined,
+  signal: AbortSignal,
+) => Promise<Result>;
+
 export interface BridgeOptions {
   /** How often it is looked whether running jobs are to stop (milliseconds). Default 500. One round trip for all of a worker's jobs. */
   readonly pollMs?: number;
@@ -54,11 +61,12 @@ const unwatch = (state: Watched, id: string): void => {
 /**
  * Wraps a processor: `new Worker("reports", bridgeProcessor(async (job, token, signal) => …), { connection })`. When the job's
  * task is cancelled, BullMQ's own `signal` fires; what the processor throws after that ends the job for good, what it returns
- * is its result nevertheless. Inside, `ask` puts questions.
+ * is its result nevertheless. Inside, `ask` puts questions. What it makes rejects for a job that has no `Worker` at hand, as those of
+ * sandboxed processors.
  */
 export const bridgeProcessor =
   <Job extends BridgedJob, Result>(
-    processor: JobProcessor<Job, Result>,
+    processor: BridgedProcessor<Job, Result>,
     { pollMs = 500 }: BridgeOptions = {},
   ): JobProcessor<Job, Result> =>
   // Three parameters, for BullMQ makes a signal only for who takes one.
@@ -70,7 +78,7 @@ export const bridgeProcessor =
     const state = watchFor(holder, id, pollMs);
     runs.set(job, { holder, id, token, asked: new Map() });
     try {
-      return await processor(job, token, signal);
+      return await processor(job, token, signal ?? new AbortController().signal);
     } catch (error) {
       const reason = state.reasons.get(id);
       if (reason === undefined || (error as Error | undefined)?.name === "DelayedError") throw error;

@@ -2,6 +2,7 @@
 export interface BridgedJob {
   readonly id?: string | undefined;
   readonly progress: unknown;
+  readonly opts?: object;
   updateProgress(progress: object): Promise<void>;
 }
 
@@ -12,7 +13,9 @@ export interface Holder {
   getBackend(): {
     readonly client: Promise<{
       hget(key: string, field: string): Promise<string | null>;
-      hdel(key: string, ...fields: string[]): Promise<unknown>;
+      defineCommand(name: string, definition: { readonly numberOfKeys: number; readonly lua: string }): unknown;
+      /** Runs a command that was defined. */
+      runCommand(name: string, args: (string | number)[]): Promise<unknown>;
     }>;
     /** Puts a running job off, and writes fields of its hash, in one script. */
     moveToDelayed(

@@ -109,7 +109,7 @@ describeRedis(
         const answer = await taskClient(other.url).request("tools/call", { name: "nothing", arguments: {} });
         expect(answer.result).toMatchObject({
           isError: true,
-          content: [{ text: expect.stringMatching(/denied: .*WRONGPASS/) }],
+          content: [{ text: expect.stringMatching(/denied: Redis refuses: WRONGPASS$/) }],
         });
         const { code, stdout, stderr } = await locked.runHere("doctor");
         expect([code, stdout]).toEqual([1, expect.stringContaining("WRONGPASS")]);

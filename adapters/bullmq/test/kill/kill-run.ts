@@ -102,6 +102,8 @@ const openScene = async (
 ): Promise<Scene> => {
   // `always`: Redis then keeps what it has answered for even when it is killed, and so do we have to.
   const bench = await redisBench({ appendOnly: true, flags: ["--appendfsync", "always"] });
+  // In a queue that is younger than a send nothing tells whether that has arrived.
+  await bench.ageEvents();
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-kill-"));
   const journal = join(folder, "journal");
   const counts: Record<string, number> = { "lost answer": 0, "Redis restart": 0 };

@@ -1,6 +1,5 @@
 // Plain BullMQ, with nothing of ours: what a team has already.
 import { setTimeout as pause } from "node:timers/promises";
-import { UnrecoverableError } from "bullmq";
 import { serveQueues } from "./serve-queue.mjs";
 
 const work = {
@@ -36,9 +35,6 @@ const work = {
   bigint: () => 1n,
   huge: (job) => ({ text: "é".repeat(job.data.length) }),
   deep: () => JSON.parse("[".repeat(3000) + "]".repeat(3000)),
-  gives_up: () => {
-    throw new UnrecoverableError("never again");
-  },
 };
 
 await serveQueues((begin) => async (job) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "@taskbridge/core";
-import { CliError, exitCodes, usageError } from "../cli-error.ts";
+import { CliError, exitCodes, interruptedError, usageError } from "../cli-error.ts";
+import { closeAfter } from "../close-after.ts";
 import type { CallOutcome, Question, TaskSource } from "../task-source.ts";
 import { askQuestions } from "../terminal/ask-questions.ts";
 import { followTask, printResult, printText } from "../terminal/follow-task.ts";
@@ -9,7 +10,7 @@ import { type Interruption, interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
 import { openSource, type SourceFlags } from "../terminal/open-source.ts";
 import { parseJsonFlag } from "../terminal/parse-json-flag.ts";
-import { safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText } from "../terminal/safe-text.ts";
 
 export interface CallFlags extends SourceFlags {
   readonly input?: string;
@@ -21,14 +22,17 @@ export interface CallFlags extends SourceFlags {
 export const call = async (tool: string, flags: CallFlags): Promise<number> => {
   const input = readInput(flags);
   const interrupted = interruption();
-  const source = await openSource(flags, { background: true, asks: isInteractive(), signal: interrupted.signal });
+  const { json = false } = flags;
+  const asks = isInteractive();
   try {
-    const outcome = await start(source, tool, input, interrupted);
-    if (outcome === undefined) return exitCodes.interrupted;
-    if (outcome.kind === "result") return printImmediate(outcome, flags.json ?? false);
-    return await followTask(source, outcome.task, { ask: isInteractive(), json: flags.json ?? false }, interrupted);
+    const source = await openSource(flags, { background: true, asks, signal: interrupted.signal });
+    const run = async (): Promise<number> => {
+      const outcome = await start(source, tool, input, interrupted);
+      if (outcome.kind === "result") return printImmediate(outcome, json);
+      return followTask(source, outcome.task, { ask: asks, json }, interrupted);
+    };
+    return await closeAfter(run, source.close);
   } finally {
-    await source.close();
     interrupted.dispose();
   }
 };
@@ -50,28 +54,28 @@ const readInputFile = (file: string): string => {
   }
 };
 
-/** Undefined: interrupted before there was a task. */
 const start = async (
   source: TaskSource,
   tool: string,
   input: JsonObject,
   { signal, interrupt }: Interruption,
-): Promise<CallOutcome | undefined> => {
+): Promise<CallOutcome> => {
   const ask = (questions: readonly Question[]): ReturnType<typeof askQuestions> => {
     if (!isInteractive()) {
-      throw new CliError(`the tool asks something, and this is no terminal: ${questions[0]?.message}`);
+      throw new CliError(`the tool asks before it starts, and this is no terminal: ${questions[0]?.message}`);
     }
     return askQuestions(questions, { input: process.stdin, output: process.stderr }, signal, interrupt);
   };
   try {
-    signal.throwIfAborted();
-    return await source.callTool(tool, input, { ask, signal });
+    return await source.callTool(tool, input, { ask, signal, tell });
   } catch (error) {
-    if (!signal.aborted) throw error;
-    const isTold = error instanceof CliError && error.exitCode === exitCodes.interrupted;
-    process.stderr.write(isTold ? `${safeText(error.message)}\n` : "Interrupted before the task was there.\n");
-    return undefined;
+    if (!signal.aborted || (error instanceof CliError && error.exitCode === exitCodes.interrupted)) throw error;
+    throw interruptedError("Interrupted before there was a task.");
   }
+};
+
+const tell = (line: string): void => {
+  process.stderr.write(`${safeLine(line)}\n`);
 };
 
 const printImmediate = ({ result, failed }: CallOutcome & { kind: "result" }, json: boolean): number => {
@@ -79,5 +83,9 @@ const printImmediate = ({ result, failed }: CallOutcome & { kind: "result" }, js
   if (json) printText(formatDocument({ state, result: result.json ?? result.text }));
   else if (failed) process.stderr.write(`failed: ${safeText(result.text)}\n`);
   else printResult(result);
-  return failed ? exitCodes.failed : exitCodes.completed;
+  if (!failed) return exitCodes.completed;
+  return tellsOfArguments.test(result.text) ? exitCodes.usage : exitCodes.failed;
 };
+
+/** Servers of ours refuse arguments with a result, for a model to correct itself: `arguments.file: must be string`. */
+const tellsOfArguments = /^arguments(?:[./[][^:\n]*)?: /;

@@ -1,5 +1,6 @@
 import type { WorkflowAdapter } from "@taskbridge/core/adapter";
 import { exitCodes, usageError } from "../cli-error.ts";
+import { closeAfter } from "../close-after.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import { closestName } from "../config/closest-name.ts";
 import type { Config } from "../config/config.ts";
@@ -39,13 +40,12 @@ export const discover = async (flags: DiscoverFlags): Promise<number> => {
   const { signal, dispose } = interruption();
   try {
     const { adapters } = await loadPipelines(config);
-    try {
+    const list = async (): Promise<number> => {
       const lists = await listAll(config, adapters, names, flags, signal);
       printFound(config, lists, flags.json ?? false);
       return tellOutcome(config, lists, flags, signal);
-    } finally {
-      await Promise.all(Object.values(adapters).map((adapter) => adapter.close?.()));
-    }
+    };
+    return await closeAfter(list, () => Promise.all(Object.values(adapters).map((adapter) => adapter.close?.())));
   } finally {
     dispose();
   }

@@ -11,6 +11,7 @@ import { formatPath, parsePath } from "../config/config-path.ts";
 import { loadPipelines, type Pipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { openStore } from "../config/open-store.ts";
+import { formatCount } from "../terminal/format-task.ts";
 import { safeText } from "../terminal/safe-text.ts";
 
 interface Finding {
@@ -76,7 +77,8 @@ const checkStore = async (config: Config, { adapters }: Pipelines): Promise<Find
       // A lease is a write like any other: it shows a lock, a full disk, a read-only file.
       await (await store.lease(`doctor:${process.pid}`, 1_000))?.release();
       const { records } = await store.list({ operator: true }, { slotHeld: true }, undefined, 100);
-      const running = `${records.length === 100 ? "100 or more" : records.length} tasks under way`;
+      const count = records.length === 100 ? "100 or more tasks" : formatCount(records.length, "task");
+      const running = `${count} under way`;
       return [
         config.store === "memory:"
           ? { level: "warning", subject, message: "memory: loses every task when the server ends" }

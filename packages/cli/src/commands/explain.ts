@@ -1,23 +1,23 @@
 import type { TaskExplanation } from "@taskbridge/core";
 import { exitCodes } from "../cli-error.ts";
+import { closeAfter } from "../close-after.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import { openConfig } from "../config/open-config.ts";
 import { openEngine } from "../config/open-engine.ts";
 import { hideSecretsIn } from "../hide-secrets.ts";
+import { taskIdResolver } from "../task-id-resolver.ts";
 import { printText } from "../terminal/follow-task.ts";
-import { formatDocument, formatInstant } from "../terminal/format-task.ts";
+import { formatCount, formatDocument, formatInstant } from "../terminal/format-task.ts";
 import { safeText } from "../terminal/safe-text.ts";
 
 /** Everything that is known of a task, for an operator. */
 export const explainTask = async (taskId: string, flags: { config?: string; json?: boolean }): Promise<number> => {
   const { engine, close } = await openEngine(openConfig(chooseConfig(flags.config)));
-  try {
-    const explanation = await engine.explainTask(taskId);
+  return closeAfter(async () => {
+    const explanation = await taskIdResolver(engine, { includeExpired: true }).act(taskId, engine.explainTask);
     printText(flags.json ? formatDocument(hideSecretsIn(explanation)) : safeText(formatExplanation(explanation)));
     return exitCodes.completed;
-  } finally {
-    await close();
-  }
+  }, close);
 };
 
 const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt }: TaskExplanation): string => {
@@ -44,11 +44,11 @@ const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt
     ]),
     ...record.effects.map((effect): [string, string] => [
       "to do",
-      `${effect.kind}, sent ${effect.attempts} times, next ${formatInstant(effect.notBefore)}${effect.lastError === undefined ? "" : `: ${effect.lastError}`}`,
+      `${effect.kind}, tried ${formatCount(effect.attempts, "time")}, next ${formatInstant(effect.notBefore)}${effect.lastError === undefined ? "" : `: ${effect.lastError}`}`,
     ]),
   ];
   return rows
     .filter((row): row is [string, string] => row[1] !== undefined && row[1] !== "")
-    .map(([name, text]) => `${name.padEnd(11)}${text}`)
+    .map(([name, text]) => `${name.padEnd(11)}${text.replaceAll("\n", `\n${" ".repeat(11)}`)}`)
     .join("\n");
 };

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type AuditKind, isBridgeError } from "@taskbridge/core";
+import { isBridgeError } from "@taskbridge/core";
 import { createTaskServer, type TaskServer, tokenFile } from "@taskbridge/server";
 import { exitCodes } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
@@ -8,6 +8,8 @@ import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { toLimits } from "../config/open-engine.ts";
 import { openStore } from "../config/open-store.ts";
+import { toServeError } from "../config/to-serve-error.ts";
+import { auditLog } from "../terminal/audit-log.ts";
 import { createLogger } from "../terminal/logger.ts";
 import { version } from "../version.ts";
 
@@ -40,16 +42,6 @@ export const serve = async (flags: ServeFlags): Promise<number> => {
 
 type Log = ReturnType<typeof createLogger>;
 
-/** What an operator should see even when only warnings are kept. */
-const warnings: ReadonlySet<AuditKind> = new Set<AuditKind>([
-  "adapter_suspect",
-  "adapter_unavailable",
-  "effect_dropped",
-  "effect_failed",
-  "internal_error",
-  "watch_ended",
-]);
-
 const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
   const {
     name = "taskbridge",
@@ -79,8 +71,7 @@ const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
       ...(waitMs === undefined ? {} : { waitMs }),
       ...(auth === undefined ? {} : { auth: tokenFile(resolve(config.directory, auth.tokens)) }),
       log,
-      audit: ({ kind, message = kind, ...fields }) =>
-        log[warnings.has(kind) ? "warn" : "info"]({ event: kind, ...fields }, message),
+      audit: auditLog(log),
     });
   } catch (error) {
     await Promise.all(Object.values(adapters).map((adapter) => adapter.close?.()));
@@ -121,17 +112,6 @@ const toListenError = (config: Config, error: unknown, { host, port }: { host: s
   if (!isTaken) return toServeError(config, error);
   const message = `${host}:${port} is in use by another program; choose another here or with --port`;
   return config.fault(["server", "http", "port"], message);
-};
-
-/** Where the file has what the server knows as options of its own; the others are at its top. */
-const placeOf = (option: string): readonly string[] => {
-  if (/^(auth|wires|companions|waitMs|legacyErrorStatus)\b/.test(option)) return ["server"];
-  return /^(host|port|path)$/.test(option) ? ["server", "http"] : [];
-};
-
-const toServeError = (config: Config, error: unknown): unknown => {
-  if (!isBridgeError(error) || error.code !== "misconfigured") return error;
-  return config.rebase(error, placeOf(String(error.data?.["path"])));
 };
 
 /** `stopped` resolves with the first signal that asks to stop; the second ends the process at once. */

@@ -1,20 +1,24 @@
-import { CliError, exitCodes } from "../cli-error.ts";
+import { CliError, exitCodes, interruptedError } from "../cli-error.ts";
+import { closeAfter } from "../close-after.ts";
 import { isOver, type TaskSource, type TaskStatus } from "../task-source.ts";
 import { followTask, printDocument, printText } from "../terminal/follow-task.ts";
 import {
   formatDocument,
   formatInstant,
-  formatProgress,
+  formatStanding,
   formatTask,
+  formatUntold,
   stateWords,
   taskDocument,
 } from "../terminal/format-task.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
 import { openSource, type SourceFlags, type SourceUse } from "../terminal/open-source.ts";
-import { orInterrupted } from "../terminal/or-interrupted.ts";
-import { safeText } from "../terminal/safe-text.ts";
-import { shownId, taskCommand } from "../terminal/task-command.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+import { shellWord } from "../terminal/shell-word.ts";
+import { taskCommand } from "../terminal/task-command.ts";
+import { unlessAborted } from "../unless-aborted.ts";
+import { waitBriefly } from "./wait-briefly.ts";
 
 export interface TasksFlags extends SourceFlags {
   readonly json?: boolean;
@@ -23,17 +27,31 @@ export interface TasksFlags extends SourceFlags {
 /** Larger results are not shown by `show`: `watch` prints them whole. */
 const shownResultBytes = 65_536;
 
-/** Opens the source, acts, and waits until what was begun is done. */
+/** Opens the source, acts, and waits until what was begun is done. Where the use has no signal, Ctrl-C ends the command. */
 export const withSource = async (
   flags: SourceFlags,
   action: (source: TaskSource) => Promise<number>,
-  use?: SourceUse,
+  use: SourceUse = {},
 ): Promise<number> => {
-  const source = await openSource(flags, use);
+  if (use.signal !== undefined) return actOn(await openSource(flags, use), action);
+  const { signal, dispose } = interruption();
   try {
-    return await action(source);
+    const source = await openSource(flags, { ...use, signal });
+    return await actOn(source, (open) => unlessInterrupted(signal, action(open)));
   } finally {
-    await source.close();
+    dispose();
+  }
+};
+
+const actOn = (source: TaskSource, action: (source: TaskSource) => Promise<number>): Promise<number> =>
+  closeAfter(() => action(source), source.close);
+
+const unlessInterrupted = async (signal: AbortSignal, work: Promise<number>): Promise<number> => {
+  try {
+    return await unlessAborted(signal, work);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw interruptedError("Interrupted: what was asked for may be done all the same.");
   }
 };
 
@@ -61,16 +79,18 @@ const formatTable = (tasks: readonly TaskStatus[]): string => {
 };
 
 const toRow = (task: TaskStatus): string[] => [
-  shownId(task.taskId),
-  safeText(task.tool ?? ""),
+  shellWord(task.taskId),
+  safeLine(task.tool ?? ""),
   stateWords[task.state],
   formatInstant(task.createdAt)?.slice(0, 19) ?? "",
-  firstLine(
-    safeText(task.failure?.reason ?? (isOver(task) ? "" : (formatProgress(task.progress) ?? task.message ?? ""))),
+  beginning(
+    task.failure === undefined
+      ? ((isOver(task) ? undefined : formatStanding(task)) ?? "")
+      : safeLine(task.failure.reason.split("\n", 1)[0] ?? ""),
   ),
 ];
 
-const firstLine = (text: string): string => text.split("\n", 1)[0]?.slice(0, 80) ?? "";
+const beginning = (text: string): string => Array.from(text).slice(0, 80).join("");
 
 export const showTask = (taskId: string, flags: TasksFlags): Promise<number> =>
   withSource(flags, async (source) => {
@@ -85,14 +105,12 @@ export const showTask = (taskId: string, flags: TasksFlags): Promise<number> =>
 const resultHint = ({ taskId, state, resultBytes }: TaskStatus, { flags }: TaskSource): { text: string } | undefined =>
   state === "succeeded" ? { text: `${resultBytes} bytes: ${taskCommand("watch", taskId, flags)}` } : undefined;
 
-const untouched = "Interrupted before the task was seen. It goes on.";
-
 export const watchTask = async (taskId: string, flags: TasksFlags): Promise<number> => {
   const interrupted = interruption();
   try {
     const asks = isInteractive();
     const watch = async (source: TaskSource): Promise<number> => {
-      const task = await orInterrupted(source.readTask(taskId), interrupted.signal, untouched);
+      const task = await readFirst(source, taskId, interrupted.signal);
       // Elsewhere `tasks answer` does it, and whoever watches may not be the one to ask.
       const ask = asks && source.answeredBy === "follower";
       return followTask(source, task, { ask, json: flags.json ?? false }, interrupted);
@@ -103,17 +121,33 @@ export const watchTask = async (taskId: string, flags: TasksFlags): Promise<numb
   }
 };
 
+const readFirst = async (source: TaskSource, taskId: string, signal: AbortSignal): Promise<TaskStatus> => {
+  try {
+    return await unlessAborted(signal, source.readTask(taskId));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const hint = `  ${taskCommand("watch", taskId, source.flags)}`;
+    throw interruptedError("Interrupted before it was known how the task stands. It is as it was:", { taskId, hint });
+  }
+};
+
 /** The draft cancels by the request of whoever made the call; another process can only delete. */
 const deletedNote =
   "On SEP-1686 only the session that made the call can cancel it, so the task was deleted: its execution is stopped, and nothing of it can be read any more.\n";
+
+const undeliveredCancel = ({ pending = [] }: TaskStatus): string | undefined => {
+  const call = pending.find(({ kind, lastError }) => kind === "cancel" && lastError !== undefined);
+  return call && formatUntold("to be stopped", call);
+};
 
 export const cancelTask = (taskId: string, flags: TasksFlags): Promise<number> =>
   withSource(flags, async (source) => {
     const before = await source.readTask(taskId);
     if (isOver(before)) throw new CliError(`the task has ended already: ${stateWords[before.state]}`);
-    const task = await source.cancelTask(taskId);
+    const isTold = (task: TaskStatus): boolean => isOver(task) || undeliveredCancel(task) !== undefined;
+    const task = await waitBriefly(source, await source.cancelTask(taskId), isTold);
     if (source.wire === "sep-1686") process.stderr.write(deletedNote);
     if (flags.json) printDocument(task);
-    else printText(isOver(task) ? stateWords[task.state] : "asked to stop");
+    else printText(isOver(task) ? stateWords[task.state] : (undeliveredCancel(task) ?? "asked to stop"));
     return exitCodes.completed;
   });

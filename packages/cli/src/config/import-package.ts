@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { resolve as resolveFrom } from "import-meta-resolve";
+import { findUnbuiltLink } from "./unbuilt-link.ts";
 
 export type ImportOutcome =
   | { readonly name: string; readonly exports: Readonly<Record<string, unknown>> }
@@ -18,13 +19,20 @@ export const importPackage = async (names: readonly string[], directory: string)
       try {
         return { name, exports: await import(url) };
       } catch (error) {
-        return { fault: `${name} does not load: ${error instanceof Error ? error.message : String(error)}` };
+        return { fault: `${name} does not load: ${toReason(error, url)}` };
       }
     }
   }
   const [first, second] = names;
   const absent = second === undefined ? `${first} is not installed` : `neither ${first} nor ${second} is installed`;
   return { fault: absent };
+};
+
+const toReason = (error: unknown, url: string): string => {
+  const unbuilt = findUnbuiltLink(url);
+  if (unbuilt !== undefined)
+    return `it is a link to ${unbuilt.package}, which is not built; run "npm run build" in ${unbuilt.clone}`;
+  return error instanceof Error ? error.message : String(error);
 };
 
 const resolvePackage = (name: string, parent: string): string | undefined => {

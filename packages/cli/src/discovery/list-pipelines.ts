@@ -6,10 +6,11 @@ import {
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import type { ToolEntry } from "../config/config.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 
 /** A pipeline of a backend. */
 export interface FoundPipeline extends PipelineDescription<unknown> {
-  /** The first tool of the configuration that has this target. */
+  /** The first tool of the configuration that has this target, or else the first whose target has more members than this. */
   readonly configuredAs?: string;
 }
 
@@ -56,6 +57,7 @@ export const listPipelines = async (
     const findTool = toolFinder(adapter, tools);
     const told = adapter.discover(filter, { signal, now: () => Date.now(), log })[Symbol.asyncIterator]();
     for (;;) {
+      // It may hang, and a generator that does cannot even be told to return.
       const { done, value } = await unlessAborted(signal, told.next());
       if (done === true) return { pipelines, isCut: false };
       if (pipelines.length === maxListedPipelines) {
@@ -73,16 +75,10 @@ export const listPipelines = async (
   }
 };
 
-/** An adapter may hang, and a generator that does cannot even be told to return. */
-const unlessAborted = <T>(signal: AbortSignal, pending: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    void pending.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
-
-/** Compares targets as the adapter reads them: defaults are filled in, and the order of members is none. */
+/**
+ * Compares targets as the adapter reads them: defaults are filled in, and the order of members is none. A tool may say more
+ * than a pipeline needs (how its runs are kept, how often they are tried); one that is just the same goes before.
+ */
 const toolFinder = (
   adapter: WorkflowAdapter,
   tools: ListRequest["tools"],
@@ -90,9 +86,25 @@ const toolFinder = (
   const configured = tools.map(({ name, target }) => ({ name, target: asStored(adapter.parseTarget(target)) }));
   return ({ name, target }) => {
     const parsed = asStored(parseTold(adapter, name, target));
-    return configured.find((tool) => isDeepStrictEqual(tool.target, parsed))?.name;
+    const told = toldMembers(target, parsed);
+    const found =
+      configured.find((tool) => isDeepStrictEqual(tool.target, parsed)) ??
+      configured.find((tool) => told !== undefined && isDeepStrictEqual(toldMembers(target, tool.target), told));
+    return found?.name;
   };
 };
+
+/** Of a target as it was read, the members that the pipeline's own names. Undefined: those are not recognisable in it. */
+const toldMembers = (target: unknown, parsed: unknown): Readonly<Record<string, unknown>> | undefined => {
+  const [named, read] = [asStored(target), parsed];
+  if (!isMembers(named) || !isMembers(read)) return undefined;
+  const names = Object.keys(named);
+  if (names.length === 0 || !names.every((name) => Object.hasOwn(read, name))) return undefined;
+  return Object.fromEntries(names.map((name) => [name, read[name]]));
+};
+
+const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const parseTold = (adapter: WorkflowAdapter, name: string, target: unknown): unknown => {
   try {

@@ -1,5 +1,6 @@
 import { CliError, exitCodes } from "../cli-error.ts";
 import { isOver, type TaskResult, type TaskSource, type TaskStatus } from "../task-source.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 import { askQuestions } from "./ask-questions.ts";
 import {
   formatDocument,
@@ -11,7 +12,8 @@ import {
 } from "./format-task.ts";
 import type { Interruption } from "./interruption.ts";
 import { safeText } from "./safe-text.ts";
-import { shownId, taskCommand } from "./task-command.ts";
+import { shellWord } from "./shell-word.ts";
+import { taskCommand } from "./task-command.ts";
 import { taskDisplay } from "./task-display.ts";
 
 export interface FollowOptions {
@@ -30,6 +32,7 @@ export const followTask = async (
   { ask, json }: FollowOptions,
   interruption: Interruption,
 ): Promise<number> => {
+  const { signal } = interruption;
   const display = taskDisplay();
   const asked = new Set<string>();
   let task = first;
@@ -41,25 +44,32 @@ export const followTask = async (
         display.pause();
         await (ask ? askAndAnswer(source, task, asked, interruption) : tellQuestions(source, task, asked));
       }
-      task = await source.nextStatus(task, interruption.signal);
+      task = await unlessAborted(signal, source.nextStatus(task, signal));
     }
+    display.pause();
+    const result = task.state === "succeeded" ? await unlessAborted(signal, source.readResult(task)) : undefined;
+    return printEnd(task, result, json);
   } catch (error) {
     display.pause();
-    if (!interruption.signal.aborted) throw withResumeHint(error, source, first.taskId);
-    process.stderr.write(`Interrupted. The task goes on:\n  ${watchCommand(source, first.taskId)}\n`);
+    if (!signal.aborted) throw withResumeHint(error, source, task);
+    const stands = isOver(task) ? "The task has ended, and can be read:" : "The task goes on:";
+    process.stderr.write(`Interrupted. ${stands}\n  ${taskCommand("watch", task.taskId, source.flags)}\n`);
     if (json) printDocument(task);
     return exitCodes.interrupted;
   }
-  display.pause();
-  return printEnd(source, task, json);
 };
 
-const watchCommand = ({ flags }: TaskSource, taskId: string): string => taskCommand("watch", taskId, flags);
-
-const withResumeHint = (error: unknown, source: TaskSource, taskId: string): unknown =>
-  error instanceof CliError
-    ? new CliError(`${error.message}\nThe task may go on:\n  ${watchCommand(source, taskId)}`, error.exitCode)
-    : error;
+const withResumeHint = (error: unknown, { flags }: TaskSource, task: TaskStatus): unknown => {
+  if (!(error instanceof CliError)) return error;
+  const { message, exitCode, details } = error;
+  const { taskId } = task;
+  const may = isOver(task) ? "Its result may still be there:" : "The task may go on:";
+  return new CliError(message, exitCode, {
+    ...details,
+    taskId,
+    hint: `${may}\n  ${taskCommand("watch", taskId, flags)}`,
+  });
+};
 
 const askAndAnswer = async (
   source: TaskSource,
@@ -71,7 +81,7 @@ const askAndAnswer = async (
     const terminal = { input: process.stdin, output: process.stderr };
     const answers = await askQuestions([question], terminal, signal, interrupt);
     try {
-      const ignored = await source.answerTask(taskId, answers);
+      const ignored = await unlessAborted(signal, source.answerTask(taskId, answers));
       if (ignored.length > 0) process.stderr.write("  This question is not open any more.\n");
       asked.add(question.key);
     } catch (error) {
@@ -90,11 +100,10 @@ const tellQuestions = async (source: TaskSource, task: TaskStatus, asked: Set<st
 };
 
 /** The result of a task that has ended, on stdout; why there is none, on stderr. Returns the exit code. */
-const printEnd = async (source: TaskSource, task: TaskStatus, json: boolean): Promise<number> => {
-  const result = task.state === "succeeded" ? await source.readResult(task) : undefined;
+const printEnd = (task: TaskStatus, result: TaskResult | undefined, json: boolean): number => {
   if (json) printDocument(task, result);
   else if (result !== undefined) printResult(result);
-  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? formatMessage(task) ?? shownId(task.taskId)}\n`);
+  else process.stderr.write(`${task.state}: ${formatFailure(task) ?? formatMessage(task) ?? shellWord(task.taskId)}\n`);
   return task.state === "succeeded" ? exitCodes.completed : exitCodes.failed;
 };
 

@@ -1,9 +1,10 @@
 import type { ExecutionProgress, TaskState } from "@taskbridge/core";
 import { hideSecretsIn } from "../hide-secrets.ts";
-import type { Question, TaskResult, TaskStatus } from "../task-source.ts";
+import type { PendingCall, Question, TaskResult, TaskStatus } from "../task-source.ts";
 import { questionFields } from "./question-fields.ts";
-import { safeText } from "./safe-text.ts";
-import { shownId, taskCommand } from "./task-command.ts";
+import { escapeControls, safeLine, safeText } from "./safe-text.ts";
+import { shellWord } from "./shell-word.ts";
+import { taskCommand } from "./task-command.ts";
 
 // What a job or a server says becomes safe here, piece by piece: the commands we print are to stay as they are.
 
@@ -24,6 +25,37 @@ export const formatProgress = (progress: ExecutionProgress | undefined): string 
   return text === "" ? undefined : safeText(text);
 };
 
+/** Why a task has not started yet, when its start has been tried: `not started yet: connect ECONNREFUSED`. */
+export const formatUnstarted = ({ pending = [] }: TaskStatus): string | undefined => {
+  const start = pending.find(({ kind }) => kind === "start");
+  if (start?.lastError === undefined) return undefined;
+  const what = start.mayHaveArrived ? "not known yet whether it was started" : "not started yet";
+  return safeText(`${what}: ${start.lastError}`);
+};
+
+/** In a few words on one line, why nothing moves, or else how far the task is. */
+export const formatStanding = (task: TaskStatus): string | undefined => {
+  const standing =
+    formatUnstarted(task) ??
+    (task.missingSince === undefined ? undefined : formatMessage(task)) ??
+    formatProgress(task.progress) ??
+    formatMessage(task);
+  return standing === undefined ? undefined : safeLine(standing);
+};
+
+const formatPending = (call: PendingCall, task: TaskStatus): string => {
+  const what = call.kind === "answer" ? `the answer to ${call.questionKey}` : "to be stopped";
+  const text = call.kind === "start" ? formatUnstarted(task) : formatUntold(what, call);
+  return `${text} (tried ${formatCount(call.attempts, "time")})`;
+};
+
+/** Of something that is written down and was not delivered: `the answer to q2 is kept; …`. */
+export const formatUntold = (what: string, { lastError }: PendingCall): string =>
+  safeText(`${what}: kept; the backend has not been told yet: ${lastError ?? "it does not answer"}`);
+
+/** `1 task`, `2 tasks`. */
+export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** What a task says of itself in words, if anything. */
 export const formatMessage = ({ message }: TaskStatus): string | undefined =>
   message === undefined ? undefined : safeText(message);
@@ -31,16 +63,20 @@ export const formatMessage = ({ message }: TaskStatus): string | undefined =>
 /** A task as aligned lines for a person. `flags` is how another command reaches it. */
 export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult): string => {
   const rows: [string, string | undefined][] = [
-    ["task", shownId(task.taskId)],
-    ["tool", task.tool && safeText(task.tool)],
+    ["task", shellWord(task.taskId)],
+    ["tool", task.tool && safeLine(task.tool)],
     ["state", stateWords[task.state]],
     ["progress", formatProgress(task.progress)],
     ["message", task.message === task.failure?.reason ? undefined : formatMessage(task)],
+    ...(task.pending ?? [])
+      .filter(({ lastError }) => lastError !== undefined)
+      .map((call): [string, string] => ["to do", formatPending(call, task)]),
+    ["missing", task.missingSince === undefined ? undefined : `since ${formatInstant(task.missingSince)}`],
     ["created", formatInstant(task.createdAt)],
     ["updated", formatInstant(task.updatedAt)],
     ["ended", formatInstant(task.endedAt)],
     ["kept until", formatInstant(task.expiresAt)],
-    ["page", task.url && safeText(task.url)],
+    ["page", task.url && safeLine(task.url)],
     ...task.questions.map((question): [string, string] => ["question", formatQuestion(question, task.taskId, flags)]),
     ["failure", formatFailure(task)],
     ["result", result === undefined ? undefined : safeText(formatResult(result))],
@@ -53,12 +89,12 @@ export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult)
 
 /** A question, what it wants, and the command that answers it. */
 export const formatQuestion = (question: Question, taskId: string, flags: string): string => {
-  const fields = questionFields(question.schema).map(({ name, hint, required }) =>
-    safeText(`  ${name}: ${hint}${required ? "" : " (optional)"}`),
+  const fields = questionFields(question.schema).map(
+    ({ name, hint, required }) => `  ${safeLine(`${name}: ${hint}`)}${required ? "" : " (optional)"}`,
   );
   return [
     safeText(question.message),
-    ...(question.url === undefined ? [] : [safeText(`  ${question.url}`)]),
+    ...(question.url === undefined ? [] : [`  ${safeLine(question.url)}`]),
     ...fields,
     `  ${taskCommand("answer", taskId, flags)}`,
   ].join("\n");
@@ -87,16 +123,16 @@ export const taskDocument = (
   updatedAt: formatInstant(told.updatedAt),
   endedAt: formatInstant(told.endedAt),
   expiresAt: formatInstant(told.expiresAt),
+  ...(told.missingSince === undefined ? {} : { missingSince: formatInstant(told.missingSince) }),
   ...(result === undefined ? {} : { result: hideSecretsIn(result.json ?? result.text) }),
 });
 
-/** A JSON document for people and programs; control characters that JSON allows are escaped, too. */
-export const formatDocument = (document: unknown): string =>
-  JSON.stringify(document, undefined, 2).replaceAll(
-    /(?!\n)\p{Cc}/gu,
-    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+/** A JSON document for people and programs; what JSON allows and no terminal should get is escaped, too. */
+export const formatDocument = (document: unknown): string => escapeControls(JSON.stringify(document, undefined, 2));
 
-/** Undefined also for what is no date any more: a server may keep a task for longer than there are days. */
+/** The farthest instant that a date can be (epoch milliseconds). */
+const farthestInstant = 8.64e15;
+
+/** Undefined also for what a server tells and no calendar has. */
 export const formatInstant = (at: number | undefined): string | undefined =>
-  at === undefined || Number.isNaN(new Date(at).getTime()) ? undefined : new Date(at).toISOString();
+  at === undefined || !(Math.abs(at) <= farthestInstant) ? undefined : new Date(at).toISOString();

@@ -1,9 +1,9 @@
-import { usageError } from "../cli-error.ts";
+import { interruptedError, usageError } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { TaskSource } from "../task-source.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 import type { CallWire } from "../wire/wire-names.ts";
-import { orInterrupted } from "./or-interrupted.ts";
-import { safeText } from "./safe-text.ts";
+import { safeLine } from "./safe-text.ts";
 
 /** Where the tasks of a command are: one of `config` and `url`, or else the configuration of the current folder. */
 export interface SourceFlags {
@@ -18,14 +18,27 @@ export interface SourceUse {
   readonly background?: boolean;
   /** The command can ask a person, so a server may put questions to it. */
   readonly asks?: boolean;
-  /** Ends the wait for a server that does not answer. */
+  /** Ends the wait for a server, or a backend, that does not answer. */
   readonly signal?: AbortSignal;
 }
 
-export const openSource = async (
-  flags: SourceFlags,
-  { background = false, asks = false, signal }: SourceUse = {},
-): Promise<TaskSource> => {
+/** Rejects with a usage error, with what opening fails with, and as interrupted when the signal fires. */
+export const openSource = async (flags: SourceFlags, { signal, ...use }: SourceUse = {}): Promise<TaskSource> => {
+  const opening = open(flags, use);
+  if (signal === undefined) return opening;
+  try {
+    const source = await unlessAborted(signal, opening);
+    signal.throwIfAborted();
+    return source;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    // Nobody waits any more for what comes now.
+    opening.then((late) => late.close()).catch(() => {});
+    throw interruptedError("Interrupted: nothing was sent.");
+  }
+};
+
+const open = async (flags: SourceFlags, { background = false, asks = false }: SourceUse): Promise<TaskSource> => {
   const { config, url } = flags;
   if (config !== undefined && url !== undefined) throw usageError("give either --config or --url, not both");
   if (url === undefined) {
@@ -40,15 +53,13 @@ export const openSource = async (
   }
   const { connectTaskClient } = await import("../task-client.ts");
   const token = flags.token ?? process.env["TASKBRIDGE_TOKEN"];
-  const connecting = connectTaskClient({
+  return connectTaskClient({
     url: parseUrl(url),
     ...(token === undefined || token === "" ? {} : { token }),
     wire: flags.wire ?? "auto",
     asks,
-    onTrouble: (message) => process.stderr.write(`${safeText(message)}\n`),
+    onTrouble: (message) => process.stderr.write(`${safeLine(message)}\n`),
   });
-  if (signal === undefined) return connecting;
-  return orInterrupted(connecting, signal, `Interrupted before ${url} answered; nothing was asked of it.`);
 };
 
 const parseUrl = (text: string): URL => {

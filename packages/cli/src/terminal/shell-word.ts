@@ -1,11 +1,13 @@
-/** Text as one word of a shell command that a person can paste. What a terminal would obey is written as an escape. */
+/** Text as one word of a shell command that a person can paste, in printable characters only. */
 export const shellWord = (text: string): string => {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (!unprintable.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
-  const escaped = text.replaceAll(/[\\']/g, "\\$&").replaceAll(new RegExp(unprintable, "gu"), toEscape);
-  return `$'${escaped}'`;
+  // A shell may replace `=` and `~` at the beginning of a word.
+  if (/^(?![=~])[\w@%+=:,./~-]+$/.test(text)) return text;
+  if (/^[ -~]*$/.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
+  return `$'${Array.from(Buffer.from(text), toEscaped).join("")}'`;
 };
 
-const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
-
-const toEscape = (character: string): string => `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, "0")}`;
+const toEscaped = (byte: number): string => {
+  const character = String.fromCharCode(byte);
+  if (/[\\']/.test(character)) return `\\${character}`;
+  return /[ -~]/.test(character) ? character : `\\x${byte.toString(16).padStart(2, "0")}`;
+};

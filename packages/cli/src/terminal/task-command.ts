@@ -1,11 +1,8 @@
-import { safeText } from "./safe-text.ts";
 import { shellWord } from "./shell-word.ts";
 
-/** A command about a task that a person can paste, whatever its server has called the task. */
+/** The command that does something with one task, to be pasted as it is. `flags` is how it reaches the task. */
 export const taskCommand = (verb: "answer" | "watch", taskId: string, flags: string): string => {
-  const word = shellWord(taskId);
-  return `taskbridge tasks ${verb} ${taskId.startsWith("-") ? `${flags} -- ${word}` : `${word} ${flags}`}`;
+  const id = shellWord(taskId);
+  // What begins with a dash would be taken for a flag.
+  return id.startsWith("-") ? `taskbridge tasks ${verb} ${flags} -- ${id}` : `taskbridge tasks ${verb} ${id} ${flags}`;
 };
-
-/** An ID to be read: on one line, and nothing that a terminal would obey. */
-export const shownId = (taskId: string): string => safeText(taskId).replaceAll(/\s/g, "\u{FFFD}");

@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
 import { Presets, SingleBar } from "cli-progress";
 import { isOver, type TaskStatus } from "../task-source.ts";
-import { formatMessage, formatProgress, stateWords } from "./format-task.ts";
-import { safeText } from "./safe-text.ts";
+import { formatStanding, stateWords } from "./format-task.ts";
+import { safeLine } from "./safe-text.ts";
 
 /** Shows a task as it goes on. */
 export interface TaskDisplay {
@@ -33,8 +33,8 @@ const lineDisplay = (output: Writable): TaskDisplay => {
   return {
     show: (task) => {
       pause();
-      const { state, progress } = task;
-      const line = [stateWords[state], formatProgress(progress) ?? formatMessage(task)].filter(Boolean).join("  ");
+      const { state } = task;
+      const line = [stateWords[state], formatStanding(task)].filter(Boolean).join("  ");
       if (line === last) return;
       const waitMs = state === lastState ? shownAt + linePauseMs - Date.now() : 0;
       if (waitMs <= 0) write(line, state);
@@ -55,12 +55,13 @@ const barDisplay = (output: Writable): TaskDisplay => {
   return {
     show: (task) => {
       const { done, total, message } = task.progress ?? {};
-      if (isOver(task) || task.state === "waiting" || done === undefined || total === undefined) {
+      const isStill = isOver(task) || task.state === "waiting" || task.missingSince !== undefined;
+      if (isStill || done === undefined || total === undefined) {
         pause();
         lines.show(task);
         return;
       }
-      const payload = { note: message === undefined ? stateWords[task.state] : safeText(message) };
+      const payload = { note: message === undefined ? stateWords[task.state] : safeLine(message) };
       lines.pause();
       if (bar === undefined) {
         bar = createBar(output);

@@ -119,8 +119,9 @@ describe("call --config", () => {
 describe("call --url", () => {
   let url: string;
   let withTokens: string;
+  const token = "a-very-long-token";
   beforeAll(async () => {
-    writeFileSync(join(bench.folder, "tokens.json"), '[{"token":"a-very-long-token","subject":"alice"}]');
+    writeFileSync(join(bench.folder, "tokens.json"), JSON.stringify([{ token, subject: "alice" }]));
     writeFileSync(
       join(bench.folder, "auth.yaml"),
       `server: { auth: { tokens: ./tokens.json }, waitMs: 50 }\n${configText}`,
@@ -161,6 +162,14 @@ describe("call --url", () => {
     expect(documentOf(await calling.done)).toMatchObject({ result: { answer: { action: "decline" } } });
   });
 
+  test("without tasks and a terminal, what is asked has a task all the same, whose ID is told", async () => {
+    const calling = bench.start(["call", "ask", "--url", withTokens, "--wire", "none", "--token", token, "--json"]);
+    const [, taskId = ""] = await calling.sees(/taskbridge tasks answer (\S+) --url/);
+    const at = ["--url", withTokens, "--token", token];
+    expect((await bench.run(["tasks", "answer", taskId, ...at, "--action", "decline"])).code).toBe(0);
+    expect(documentOf(await calling.done)).toMatchObject({ taskId, result: { answer: { action: "decline" } } });
+  });
+
   test("interrupted: the task goes on at the server", async () => {
     const calling = bench.spawn(["call", "wait", "--url", url, "--input", '{"file":"elsewhere"}']);
     await calling.sees(/1\/2 half way/);
@@ -176,11 +185,8 @@ describe("call --url", () => {
 
   test("a token opens a server that asks for one; a handle is followed to its end", async () => {
     const args = ["call", "echo", "--url", withTokens, "--wire", "none", "--json"];
-    const [without, byFlag] = await Promise.all([
-      bench.run(args),
-      bench.run([...args, "--token", "a-very-long-token"]),
-    ]);
-    process.env["TASKBRIDGE_TOKEN"] = "a-very-long-token";
+    const [without, byFlag] = await Promise.all([bench.run(args), bench.run([...args, "--token", token])]);
+    process.env["TASKBRIDGE_TOKEN"] = token;
     const byVariable = await bench.run(args);
     delete process.env["TASKBRIDGE_TOKEN"];
     expect(without.code).toBe(1);

@@ -15,6 +15,7 @@ const commands = [
   ["tasks", "explain", "id"],
   ["serve", "--check"],
   ["doctor"],
+  ["discover"],
 ] as const;
 
 test("without --config, the taskbridge.yaml of the current folder is used", async () => {
@@ -24,6 +25,7 @@ test("without --config, the taskbridge.yaml of the current folder is used", asyn
   expect(await bench.run(["tasks", "show", taskId])).toMatchObject({ code: 0 });
   expect(await bench.run(["tasks", "explain", taskId])).toMatchObject({ code: 0 });
   expect((await bench.run(["serve", "--check"])).stdout).toMatch(/^taskbridge\.yaml: ok; /);
+  expect((await bench.run(["discover"])).stderr).toContain("adapters.local: ");
   expect((await bench.run(["doctor"])).stdout).toMatch(/^ok {6}taskbridge\.yaml: the configuration can be used$/m);
 });
 

@@ -62,7 +62,7 @@ describe("pipelines that are found", () => {
     expect(stdout.split("\n")).toEqual([
       "ADAPTER  NAME    CONFIGURED AS  DESCRIPTION       TARGET",
       'video    encode  encode_video   Encodes a video.  {"run":"encode"}',
-      'video    cut                                      {"run":"cut"}',
+      'video    cut     same_name                        {"run":"cut"}',
       'video    join                                     {"run":"join"}',
       'other    encode                                   {"run":"encode"}',
       "",

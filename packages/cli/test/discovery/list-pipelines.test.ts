@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import type { JsonObject } from "@taskbridge/core";
 import { type ListingAdapter, listPipelines } from "../../src/discovery/list-pipelines.ts";
 
 type Discover = ListingAdapter["discover"];
@@ -81,4 +82,27 @@ test("an endless list is ended", async () => {
     }
   });
   expect([pipelines.length, isCut, isReturned]).toEqual([10_000, true, true]);
+});
+
+test("a tool that says more than the pipeline has it already; one that says just the same goes before", async () => {
+  const target = (job: string, more: JsonObject = {}): JsonObject => ({ queue: "reports", job, ...more });
+  const adapter = adapterOf(async function* () {
+    for (const told of [target("make"), target("send"), target("send", { attempts: 2 }), target("drop"), {}])
+      yield { name: "told", target: told };
+  });
+  const tools = [
+    { name: "make_report", target: target("make", { options: { removeOnComplete: { age: 1 } } }) },
+    { name: "send_twice", target: target("send", { attempts: 2, options: {} }) },
+    { name: "send_other", target: target("send", { attempts: 3 }) },
+    { name: "send", target: target("send") },
+    { name: "elsewhere", target: { job: "drop" } },
+  ];
+  const listed = await listPipelines(adapter, { tools, signal: new AbortController().signal, log: () => {} });
+  expect(listed.pipelines.map(({ configuredAs }) => configuredAs)).toEqual([
+    "make_report",
+    "send",
+    "send_twice",
+    undefined,
+    undefined,
+  ]);
 });

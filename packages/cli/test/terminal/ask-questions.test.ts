@@ -32,6 +32,8 @@ describe("asking on a terminal", () => {
   test.each([
     ["no fields: accept", undefined, ["a"], { action: "accept" }],
     ["no fields: decline", undefined, ["no idea", "decline"], { action: "decline" }],
+    ["no fields: yes", undefined, ["y"], { action: "accept" }],
+    ["no fields: no", undefined, ["No"], { action: "decline" }],
     [
       "a boolean",
       fields({ ok: { type: "boolean" } }, "ok"),
@@ -95,6 +97,28 @@ describe("asking on a terminal", () => {
     const { shown } = await answer(fields({ ok: { type: "boolean", title: "Delete them" } }, "ok"), ["y"]);
     expect(shown).toContain("Delete 14 files?\n");
     expect(shown).toContain("  Delete them [yes or no]: ");
+  });
+
+  test("tells what is possible where a word means nothing", async () => {
+    const { shown, answers } = await answer(undefined, ["perhaps", "", "cancel"]);
+    expect(answers).toEqual({ action: "cancel" });
+    expect(shown.match(/ {2}Type accept \(or yes\), decline \(or no\) or cancel\.\n/g)).toHaveLength(2);
+  });
+
+  test.each(["Ctrl-D", "the end of the input"])("%s interrupts, once", async (how) => {
+    const input = new PassThrough();
+    const output = Object.assign(new PassThrough().resume(), how === "Ctrl-D" ? { isTTY: true } : {});
+    const controller = new AbortController();
+    let interruptions = 0;
+    const interrupt = (): void => {
+      interruptions += 1;
+      controller.abort(new Error("interrupted"));
+    };
+    const asking = askQuestions([{ key: "q1", message: "?" }], { input, output }, controller.signal, interrupt);
+    if (how === "Ctrl-D") input.write("\u0004");
+    else input.end();
+    await expect(asking).rejects.toThrow();
+    expect([interruptions, controller.signal.aborted]).toEqual([1, true]);
   });
 
   test("is given up when interrupted", async () => {

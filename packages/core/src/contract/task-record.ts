@@ -18,7 +18,7 @@ export interface TaskQuestion {
   readonly secretKey?: string;
   /**
    * `open`: clients may answer. `answered`: the answer waits in the outbox. `closed`: delivered or asked
-   * anew. `undelivered`: the backend refused the answer; if it still asks, the question is asked again. `withdrawn`: the
+   * anew; asked again if the backend still asks it a minute after the delivery. `undelivered`: the backend refused the answer; if it still asks, the question is asked again. `withdrawn`: the
    * backend no longer asks it; if it does again, so does the task.
    */
   readonly state: "open" | "answered" | "closed" | "undelivered" | "withdrawn";
@@ -28,6 +28,8 @@ export interface TaskQuestion {
   readonly expiresAt?: number;
   /** As the adapter gave it: the longest time between two heartbeats (milliseconds). */
   readonly heartbeatMs?: number;
+  /** Once its answer was delivered: when (epoch milliseconds). */
+  readonly deliveredAt?: number;
   /** How often it has been asked again after a `cancel`. */
   readonly reasks: number;
   /**

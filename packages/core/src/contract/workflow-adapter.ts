@@ -67,8 +67,13 @@ export interface StartRequest<Target> {
   readonly target: Target;
   /** The exact JSON text of the input. Send these bytes: some backends compare them to recognise a repeated start. */
   readonly input: string;
-  /** 1 for the first send. Above 1, an earlier send may have arrived. */
+  /** 1 for the first send. Above 1, an earlier send may have arrived, unless there is no `firstSentAt`. */
   readonly attempt: number;
+  /**
+   * Epoch milliseconds by the engine's clock of the first earlier send that may have arrived, by whichever process: nothing of
+   * this start is older. Absent: there was none, or none of them has arrived for certain.
+   */
+  readonly firstSentAt?: number;
 }
 
 /** What the backend said to a start. */

@@ -51,7 +51,7 @@ export const deliverAnswer = async (engine: EngineContext, record: TaskRecord, e
       record,
       effect,
       isClosed ? "closed" : "undelivered",
-      isClosed ? undefined : `an answer could not be delivered: ${known.message}`,
+      isClosed ? {} : { message: `an answer could not be delivered: ${known.message}` },
     );
   }
   engine.audit({
@@ -59,7 +59,7 @@ export const deliverAnswer = async (engine: EngineContext, record: TaskRecord, e
     ...aboutTask(record),
     fields: { key: effect.questionKey, action: effect.action },
   });
-  await settleAnswer(engine, record, effect, "closed");
+  await settleAnswer(engine, record, effect, "closed", { deliveredAt: engine.store.now() });
 };
 
 const toRequest = async (
@@ -103,13 +103,13 @@ const settleAnswer = async (
   record: TaskRecord,
   effect: AnswerEffect,
   state: "closed" | "undelivered",
-  message?: string,
+  { message, deliveredAt }: { readonly message?: string; readonly deliveredAt?: number } = {},
 ): Promise<void> => {
   const settled = await reviseTask(engine, record.taskId, (current) => {
     const pending = current.effects.find((entry) => entry.id === effect.id);
     // Withdrawn with its question meanwhile; or sent anew by another process, whose failure is then what counts.
     if (pending === undefined || (state === "undelivered" && pending.attempts !== effect.attempts)) return undefined;
-    const closed = closeQuestions(withoutEffect(current, effect.id), new Set([effect.questionKey]), state);
+    const closed = closeQuestions(withoutEffect(current, effect.id), new Set([effect.questionKey]), state, deliveredAt);
     const told = message === undefined ? closed.record : { ...closed.record, message, updatedAt: engine.store.now() };
     return { record: told, dropPayloads: [...closed.dropPayloads, `answer:${effect.answerId}`] };
   });

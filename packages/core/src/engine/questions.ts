@@ -14,30 +14,38 @@ const mostOpen = 20;
 const mostQuestionBytes = 6_000;
 /** Closed ones are remembered by name, so that a late look does not ask them again. */
 const mostClosed = 50;
+/**
+ * A backend that still asks so long (milliseconds) after it took the answer does not have it: it came back with older data, or lost it.
+ */
+const lostAnswerMs = 60_000;
 
 export const openQuestions = (record: TaskRecord): readonly TaskQuestion[] =>
   record.questions.filter((question) => question.state === "open");
 
 type ClosedState = "closed" | "undelivered" | "withdrawn";
 
-const toClosed = (question: TaskQuestion, state: ClosedState): TaskQuestion => ({
+const toClosed = (question: TaskQuestion, state: ClosedState, deliveredAt?: number): TaskQuestion => ({
   key: question.key,
   questionId: question.questionId,
   message: "",
   state,
   askedAt: question.askedAt,
+  ...(deliveredAt === undefined ? {} : { deliveredAt }),
   reasks: question.reasks,
 });
 
-/** Closes the questions with these keys, drops their secrets, and stops their heartbeats. */
+/** Closes the questions with these keys, drops their secrets, and stops their heartbeats. `deliveredAt`: their answers were delivered. */
 export const closeQuestions = (
   record: TaskRecord,
   keys: ReadonlySet<string>,
   state: ClosedState = "closed",
+  deliveredAt?: number,
 ): { readonly record: TaskRecord; readonly dropPayloads: readonly PayloadName[] } => {
   if (keys.size === 0) return { record, dropPayloads: [] };
   const closing = record.questions.filter((question) => keys.has(question.key));
-  const questions = record.questions.map((question) => (keys.has(question.key) ? toClosed(question, state) : question));
+  const questions = record.questions.map((question) =>
+    keys.has(question.key) ? toClosed(question, state, deliveredAt) : question,
+  );
   const ended = questions.filter((question) => question.state !== "open" && question.state !== "answered");
   const forgotten = new Set(ended.slice(0, Math.max(0, ended.length - mostClosed)));
   const kept = keepEffects(
@@ -91,7 +99,8 @@ export const mintQuestion = (
 
 /**
  * Brings the questions of a record in line with those that the execution has open. One is recognised by the adapter's
- * identity for it, so a stale look neither asks twice nor reopens what was answered.
+ * identity for it, so a stale look neither asks twice nor reopens what was answered. One that a look still sees long after its
+ * answer was delivered is asked again.
  *
  * `lookedAt`: when the look began that told them. Only a look that began after a question was asked can tell that it is
  * withdrawn: news, and a look that was slow, may be older than the question.
@@ -118,8 +127,10 @@ export const mergeQuestions = (
   let next = closed.record;
   for (const question of asked) {
     const before = next.questions.findLast((known) => known.questionId === question.id);
-    if (before !== undefined && before.state !== "undelivered" && before.state !== "withdrawn") continue;
-    const reasks = (before?.reasks ?? 0) + (before?.state === "undelivered" ? 1 : 0);
+    const isAnswerLost = before?.deliveredAt !== undefined && (lookedAt ?? 0) - before.deliveredAt >= lostAnswerMs;
+    const isUnanswered = before?.state === "undelivered" || isAnswerLost;
+    if (before !== undefined && !isUnanswered && before.state !== "withdrawn") continue;
+    const reasks = (before?.reasks ?? 0) + (isUnanswered ? 1 : 0);
     if (reasks > maxReasks) continue;
     if (openQuestions(next).length >= mostOpen) break;
     if (weightOf(question) + openQuestions(next).reduce((sum, open) => sum + weightOf(open), 0) > mostQuestionBytes) {

@@ -51,7 +51,8 @@ export const sendStart = async (
       record,
       run: (adapter, context) => {
         const target = toTarget(adapter, record, input);
-        return adapter.start({ key: record.startKey, target, input, attempt: effect.attempts }, context);
+        const request = { key: record.startKey, target, input, attempt: effect.attempts };
+        return adapter.start({ ...request, ...earlierSend(record) }, context);
       },
       // Whatever was concluded meanwhile: it runs.
       takeLate: (outcome) => saveStarted(engine, record, outcome),
@@ -63,6 +64,10 @@ export const sendStart = async (
     return takeStartError(engine, record, effect, toBridgeError(error), promise);
   }
 };
+
+/** Of a record that is marked with the send at hand: when it was first sent before that. */
+const earlierSend = ({ start }: TaskRecord): { readonly firstSentAt?: number } =>
+  start.firstSentAt === undefined || start.firstSentAt === start.lastSentAt ? {} : { firstSentAt: start.firstSentAt };
 
 /**
  * The target with the input's values filled in. The adapter took it as it was configured, so what it refuses now is the

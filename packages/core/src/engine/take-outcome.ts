@@ -5,7 +5,16 @@ import { applyTransition, takeSnapshot } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { keepEffects } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { endTask, failTask, hasExecutionEnded, releaseSlot, type Transition } from "./transitions.ts";
+import {
+  clip,
+  endTask,
+  failTask,
+  hasExecutionEnded,
+  releaseSlot,
+  type Transition,
+  unchanged,
+  withUnseen,
+} from "./transitions.ts";
 
 /** What is to be known of a look beside its outcome. */
 export interface Look {
@@ -26,12 +35,21 @@ export const takeOutcome = async (
     await takeSnapshot(engine, record, outcome.snapshot, { ref: outcome.ref, lookedAt });
   } else if ("notFound" in outcome) {
     const { proven, reason } = outcome.notFound;
-    if (!proven && isSuspect) return;
+    if (!proven && isSuspect) {
+      await applyTransition(engine, record.taskId, (current) => suspectTransition(current, reason, engine.store.now()));
+      return;
+    }
     if (record.missingSince === undefined)
       engine.audit({ kind: "execution_missing", ...aboutTask(record), message: reason, fields: { proven } });
     await applyTransition(engine, record.taskId, (current) => missingTransition(engine, current, proven, reason));
   }
 };
+
+/** Nothing is concluded, but whoever waits is told. */
+const suspectTransition = (record: TaskRecord, reason: string, now: number): Transition | undefined =>
+  isEnded(record.state) || hasExecutionEnded(record) || record.missingSince !== undefined
+    ? undefined
+    : unchanged(withUnseen(record, ` at present, like many others: ${clip(reason, 350)}`, now));
 
 /**
  * An execution that is gone for certain is lost. One that is merely not seen must stay unseen for `lostAfterMs`: an
@@ -44,19 +62,22 @@ const missingTransition = (
   reason: string,
 ): Transition | undefined => {
   const now = engine.store.now();
-  const plain = (next: TaskRecord): Transition => ({ record: next, payloads: [], dropPayloads: [], secrets: [] });
   const isLong = record.missingSince !== undefined && now - record.missingSince >= engine.limits.lostAfterMs;
   const wasTold = !record.effects.some((effect) => effect.kind === "cancel");
   if (isEnded(record.state)) {
     if (!record.slotHeld) return undefined;
     if (!proven && !isLong && !wasTold)
-      return record.missingSince === undefined ? plain({ ...record, missingSince: now }) : undefined;
-    return plain(releaseSlot(record));
+      return record.missingSince === undefined ? unchanged({ ...record, missingSince: now }) : undefined;
+    return unchanged(releaseSlot(record));
   }
   if (hasExecutionEnded(record)) return undefined;
   const settled = keepEffects(record, (effect) => effect.kind !== "cancel");
   if (record.cancel?.deliveredAt !== undefined)
     return endTask(settled, { state: "cancelled", message: record.cancel.reason, slotHeld: false }, now);
   if (proven || isLong) return failTask(settled, "lost", `lost: ${reason}`, now);
-  return record.missingSince === undefined ? plain({ ...record, missingSince: now }) : undefined;
+  if (record.missingSince !== undefined) return undefined;
+  const [since, until] = [now, now + engine.limits.lostAfterMs].map((at) => new Date(at).toISOString());
+  return unchanged(
+    withUnseen({ ...record, missingSince: now }, ` since ${since}: ${clip(reason, 350)}; given up at ${until}`, now),
+  );
 };

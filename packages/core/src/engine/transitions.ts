@@ -44,7 +44,8 @@ export interface Transition {
   readonly secrets: readonly NewSecret[];
 }
 
-const clip = (text: string, most: number): string =>
+/** Cuts a text, with a mark that it was cut. */
+export const clip = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
 const clipFailure = (failure: ExecutionFailure): ExecutionFailure => ({
@@ -92,6 +93,18 @@ export const failTask = (
     now,
   );
 
+/** How the message of a task begins while the backend does not know its execution, unproven. */
+const unseen = "not to be seen in the backend";
+
+/** Says why nothing moves. What it said before does not come back: it is from before that. */
+export const withUnseen = (record: TaskRecord, more: string, now: number): TaskRecord => {
+  const message = clip(`${unseen}${more}`, 500);
+  return message === record.message ? record : { ...record, message, updatedAt: now };
+};
+
+const withoutUnseen = ({ missingSince: _seen, message, ...record }: TaskRecord): TaskRecord =>
+  message === undefined || message.startsWith(unseen) ? record : { ...record, message };
+
 /** Whether the backend has told an end, whatever became of the task. */
 export const hasExecutionEnded = (record: TaskRecord): boolean =>
   record.execution !== undefined && isEnded(record.execution.status);
@@ -110,8 +123,7 @@ export const applySnapshot = (
   maxReasks: number,
   lookedAt?: number,
 ): Transition => {
-  const { missingSince: _seen, ...found } = record;
-  const seen: TaskRecord = { ...found, execution: toExecution(record, snapshot) };
+  const seen: TaskRecord = { ...withoutUnseen(record), execution: toExecution(record, snapshot) };
   // What has ended at the backend is not brought back by an older state, also while its output is still being fetched.
   if (hasExecutionEnded(record) && !isEnded(snapshot.status)) return unchanged(record);
   if (isEnded(record.state)) return applyLate(seen, snapshot);

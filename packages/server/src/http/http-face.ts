@@ -11,7 +11,7 @@ import { createLegacyHttp } from "../legacy/legacy-http.ts";
 import { createHttpListen } from "../listen/http-listen.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
 import { createServerFactory } from "../modern/server-factory.ts";
-import { refuse } from "../refuse.ts";
+import { refuse, refuseTooLarge } from "../refuse.ts";
 
 /** The server as a web-standard handler. */
 export interface HttpFace {
@@ -100,8 +100,7 @@ const readJson = async (request: Request, maxBodyBytes: number): Promise<ReadBod
   if (request.method !== "POST") return { isReadable: true };
   if (!isJsonContentType(request.headers.get("content-type"))) return { isReadable: false };
   const body = await readRequestBody(request, maxBodyBytes);
-  if (body.tooLarge)
-    return { refusal: refuse(413, `Payload Too Large: more than ${maxBodyBytes} bytes`, { code: -32_000 }) };
+  if (body.tooLarge) return { refusal: refuseTooLarge(maxBodyBytes) };
   try {
     return { isReadable: true, parsedBody: JSON.parse(body.text) };
   } catch {

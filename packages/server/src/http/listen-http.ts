@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
-import type { AuthInfo } from "@modelcontextprotocol/server";
+import { toNodeHandler } from "@modelcontextprotocol/node";
 import { BridgeError } from "@taskbridge/core";
-import { refuse } from "../refuse.ts";
+import { refuse, refuseTooLarge } from "../refuse.ts";
 import type { ServerLog } from "../server-log.ts";
 import type { HttpFace } from "./http-face.ts";
+import { dropBody, readBody } from "./request-body.ts";
 import { createRequestGuard, type RequestGuardOptions } from "./request-guard.ts";
 
 export interface HttpAddress extends RequestGuardOptions {
@@ -52,20 +52,37 @@ export const listenHttp = async (
   let isDraining = false;
   let drained: () => void = () => {};
 
-  const answer = async (request: IncomingMessage & { auth?: AuthInfo }, response: ServerResponse): Promise<void> => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split("?")[0];
     const isProbe = path === readinessPath && request.method === "GET";
-    if (path !== address.path && !isProbe) return send(response, refuse(404, "Not found"));
+    if (path !== address.path && !isProbe) return send(request, response, refuse(404, "Not found"));
     const fault = guard(request.headers);
-    if (fault !== undefined) return send(response, refuse(403, fault));
+    if (fault !== undefined) return send(request, response, refuse(403, fault));
     if (isDraining)
-      return send(response, refuse(503, "The server is being stopped", { headers: { "Retry-After": "1" } }));
+      return send(request, response, refuse(503, "The server is being stopped", { headers: { "Retry-After": "1" } }));
     // Also without a backend: the tools of the others work, and tasks can be read.
-    if (isProbe) return send(response, Response.json({ ready: true, unavailable: unavailable() }));
+    if (isProbe) return send(request, response, Response.json({ ready: true, unavailable: unavailable() }));
     const verified = await face.authenticate(request.headers as Readonly<Record<string, string | undefined>>);
-    if ("refusal" in verified) return send(response, verified.refusal);
-    if (verified.authInfo !== undefined) request.auth = verified.authInfo;
-    await serve(request as NodeIncomingMessageLike, response);
+    if ("refusal" in verified) return send(request, response, verified.refusal);
+    const body = await readBody(request, maxBodyBytes).catch((error: unknown) => {
+      log.debug({ err: error }, "a request was broken off");
+      return error instanceof Error ? error : new Error(String(error));
+    });
+    if (body instanceof Error) return void response.destroy();
+    if (body === undefined) return send(request, response, refuseTooLarge(maxBodyBytes));
+    const { method, url, headers } = request;
+    await serve(
+      {
+        ...(method === undefined ? {} : { method }),
+        ...(url === undefined ? {} : { url }),
+        headers,
+        ...(verified.authInfo === undefined ? {} : { auth: verified.authInfo }),
+        [Symbol.asyncIterator]: async function* () {
+          yield* body;
+        },
+      },
+      response,
+    );
   };
   const server = createServer((request, response) => {
     responses.add(response);
@@ -127,8 +144,16 @@ const toUrlHost = (host: string): string => {
   return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 };
 
-const send = async (response: ServerResponse, answer: Response): Promise<void> => {
-  // What was sent along has not been read, so the connection cannot be used again.
-  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), connection: "close" });
-  response.end(await answer.text());
+/** An answer to a request whose body has not been read, or not to its end. */
+const send = async (request: IncomingMessage, response: ServerResponse, answer: Response): Promise<void> => {
+  const text = await answer.text();
+  response.writeHead(answer.status, {
+    ...Object.fromEntries(answer.headers),
+    // A client that goes on sending has the whole answer meanwhile. The connection cannot be used again.
+    "content-length": String(Buffer.byteLength(text)),
+    connection: "close",
+  });
+  response.write(text);
+  await dropBody(request);
+  response.end();
 };
