@@ -77,14 +77,6 @@ describe("a server that keeps its tasks for longer than any calendar", () => {
   });
 });
 
-/** The words of a command, as bash reads them. */
-function wordsOf(command: string): string[] {
-  return execFileSync("bash", ["-c", `printf '%s\\0' ${command}`])
-    .toString()
-    .split("\0")
-    .slice(0, -1);
-}
-
 test("a server without tasks that asks although nobody can be asked: exit code 1, and why", async () => {
   bench = createWorkbench();
   const inputRequests = { q: { method: "elicitation/create", params: { mode: "form", message: "Sure?" } } };
@@ -99,3 +91,22 @@ test("a server without tasks that asks although nobody can be asked: exit code 1
   });
   expect(documentOf(outcome)).toMatchObject({ error: { code: "unsupported" } });
 });
+
+test("a task whose ID begins with a dash: the hint is pasted as it is told", async () => {
+  bench = createWorkbench();
+  server = await fakeServer({ task: { taskId: "-rf" } });
+  const calling = bench.spawn(["call", "job", "--url", server.url]);
+  await calling.sees(/running/);
+  calling.kill("SIGINT");
+  const [, command = ""] = /\n {2}taskbridge tasks watch (.*)\n$/.exec((await calling.done).stderr) ?? [];
+  const shown = await bench.run(["tasks", "show", "--json", ...wordsOf(command)]);
+  expect(documentOf(shown)).toMatchObject({ taskId: "-rf", state: "running" });
+});
+
+/** The words of a command, as bash reads them. */
+function wordsOf(command: string): string[] {
+  return execFileSync("bash", ["-c", `printf '%s\\0' ${command}`])
+    .toString()
+    .split("\0")
+    .slice(0, -1);
+}
