@@ -1,4 +1,11 @@
-import { isOver, isTaskClientError, type PendingCall, type Task, type TaskClient, type ToolResult } from "@taskbridge/client";
+import {
+  isOver,
+  isTaskClientError,
+  type PendingCall,
+  type Task,
+  type TaskClient,
+  type ToolResult,
+} from "@taskbridge/client";
 import type { JsonValue } from "@taskbridge/core";
 import { CliError, usageError } from "./cli-error.ts";
 import type { CallOptions, CallOutcome, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";

@@ -54,7 +54,9 @@ export const startCall = async <Task>(
     { ...input },
     {
       // Where nobody can be asked, a server without tasks is to know it: it then hands out what can be answered elsewhere.
-      ...(calls.wire === "none" && !asks ? {} : { onQuestion: toOnQuestion(ask), questions: asks ? "hold" : "leave" } as const),
+      ...(calls.wire === "none" && !asks
+        ? {}
+        : ({ onQuestion: toOnQuestion(ask), questions: asks ? "hold" : "leave" } as const)),
       ...(stopsUntold.has(calls.wire) ? { signal: cancelling.signal, cancelOnAbort: true } : {}),
     },
   );
