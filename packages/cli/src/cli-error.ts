@@ -54,7 +54,9 @@ export const toFailure = (error: unknown): Failure => {
   }
   if (isBridgeError(error)) {
     const { code, message } = error;
-    const isUsage = code === "invalid_input" || code === "misconfigured" || code === "unsupported";
+    // What could be meant is named: the command can be given again.
+    const isAmbiguous = code === "conflict" && error.data?.["taskIds"] !== undefined;
+    const isUsage = isAmbiguous || code === "invalid_input" || code === "misconfigured" || code === "unsupported";
     return { code, message, exitCode: isUsage ? exitCodes.usage : exitCodes.failed };
   }
   const message = error instanceof Error ? error.message : String(error);

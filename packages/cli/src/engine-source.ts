@@ -9,7 +9,6 @@ import {
 import { usageError } from "./cli-error.ts";
 import type { Config } from "./config/config.ts";
 import { openEngine } from "./config/open-engine.ts";
-import { taskIdResolver } from "./task-id-resolver.ts";
 import type { PendingCall, Question, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
 
@@ -26,7 +25,6 @@ const waitMs = 30_000;
 export const engineSource = async (config: Config, { background }: { background: boolean }): Promise<TaskSource> => {
   const { engine, close } = await openEngine(config);
   if (background) await engine.open();
-  const ids = taskIdResolver(engine);
   const revisions = new Map<string, number>();
   const toStatus = (view: TaskView): TaskStatus => {
     revisions.set(view.record.taskId, view.record.revision);
@@ -41,7 +39,7 @@ export const engineSource = async (config: Config, { background }: { background:
       const view = await engine.createTask({ tool, input, owner: localOwner, signal });
       return { kind: "task", task: toStatus(view) };
     },
-    readTask: async (taskId) => toStatus(await ids.act(taskId, (id) => engine.readTask(id, operator))),
+    readTask: async (taskId) => toStatus(await engine.readTask(taskId, operator)),
     nextStatus: async ({ taskId }, signal) => {
       const revision = revisions.get(taskId) ?? 0;
       const view = await engine.waitForTask(taskId, operator, {
@@ -54,10 +52,8 @@ export const engineSource = async (config: Config, { background }: { background:
       return toStatus(view);
     },
     readResult: (task) => readResult(engine, task),
-    answerTask: async (taskId, answers) =>
-      (await ids.act(taskId, (id) => engine.answerTask(id, operator, answers))).ignored,
-    cancelTask: async (taskId) =>
-      toStatus(await ids.act(taskId, (id) => engine.cancelTask(id, operator, cancellation))),
+    answerTask: async (taskId, answers) => (await engine.answerTask(taskId, operator, answers)).ignored,
+    cancelTask: async (taskId) => toStatus(await engine.cancelTask(taskId, operator, cancellation)),
     listTasks: async function* () {
       let cursor: string | undefined;
       do {

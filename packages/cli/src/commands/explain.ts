@@ -5,7 +5,6 @@ import { chooseConfig } from "../config/choose-config.ts";
 import { openConfig } from "../config/open-config.ts";
 import { openEngine } from "../config/open-engine.ts";
 import { hideSecretsIn } from "../hide-secrets.ts";
-import { taskIdResolver } from "../task-id-resolver.ts";
 import { printText } from "../terminal/follow-task.ts";
 import { formatCount, formatDocument, formatInstant } from "../terminal/format-task.ts";
 import { safeText } from "../terminal/safe-text.ts";
@@ -14,7 +13,7 @@ import { safeText } from "../terminal/safe-text.ts";
 export const explainTask = async (taskId: string, flags: { config?: string; json?: boolean }): Promise<number> => {
   const { engine, close } = await openEngine(openConfig(chooseConfig(flags.config)));
   return closeAfter(async () => {
-    const explanation = await taskIdResolver(engine, { includeExpired: true }).act(taskId, engine.explainTask);
+    const explanation = await engine.explainTask(taskId);
     printText(flags.json ? formatDocument(hideSecretsIn(explanation)) : safeText(formatExplanation(explanation)));
     return exitCodes.completed;
   }, close);

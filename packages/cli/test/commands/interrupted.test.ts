@@ -95,14 +95,25 @@ describe("Ctrl-C during the call", () => {
     expect(outcome.stderr).toContain("taskbridge tasks watch T1 ");
   });
 
-  test.each(["none", "sep-1686"])("that nothing can lead back to: it is cancelled (%s)", async (wire) => {
-    const args = ["call", "job", "--wire", wire];
+  test("that nothing can lead back to: it is cancelled", async () => {
+    const args = ["call", "job", "--wire", "none"];
     const outcome = await (await interruptAt("tools/call", args, silentOn("tools/call", plain))).done;
     expect(outcome.code).toBe(130);
     expect(outcome.stderr).toMatch(/Interrupted: the call was cancelled\.\n$/);
     expect(documentOf(outcome)).toEqual({
       error: { code: "interrupted", message: "Interrupted: the call was cancelled." },
     });
+    expect(sentMethods()).toContain("notifications/cancelled");
+  });
+
+  test("whose ID is ours: it is cancelled, and what is not confirmed is told with the ID", async () => {
+    const args = ["call", "job", "--wire", "sep-1686"];
+    const outcome = await (await interruptAt("tools/call", args, silentOn("tools/call", plain))).done;
+    expect(outcome.code).toBe(130);
+    expect(outcome.stderr).toMatch(
+      /may run it all the same\.\n {2}taskbridge tasks watch \S+ --url \S+ --wire sep-1686\n$/,
+    );
+    expect(documentOf(outcome)).toMatchObject({ error: { code: "interrupted", taskId: expect.any(String) } });
     expect(sentMethods()).toContain("notifications/cancelled");
   });
 });

@@ -24,27 +24,38 @@ export const findTask = async (engine: EngineContext, id: unknown, access: Acces
 };
 
 const pageSize = 100;
+/** So many of the newest tasks are looked through: a store finds a task by its whole ID only. */
+const mostSearched = 10_000;
 
 /**
- * The record that its owner knows by this ID, whoever that is: it is the ID that owners, and texts for them, have. Looks
- * through all records, which only an operator who leaves the scope out has to wait for.
+ * The record that its owner knows by this ID, whoever that is: it is the ID that owners, and texts for them, have. Only an
+ * operator who leaves the scope out has to wait for this search.
  */
 const findByPublicId = async (engine: EngineContext, publicId: TaskId): Promise<TaskRecord> => {
   if (isScoped(publicId) || !isClientId(publicId)) throw taskNotFound();
   const found: TaskRecord[] = [];
   let cursor: string | undefined;
+  let searched = 0;
   do {
     const page = await engine.store.list({ operator: true }, { includeExpired: true }, cursor, pageSize);
     found.push(...page.records.filter(({ taskId }) => isScoped(taskId) && toPublicId(taskId) === publicId));
+    searched += page.records.length;
     cursor = page.cursor;
-  } while (cursor !== undefined);
+  } while (cursor !== undefined && searched < mostSearched);
   const [only, ...others] = found;
-  if (only === undefined) throw taskNotFound();
-  if (others.length === 0) return only;
   const taskIds = found.map(({ taskId }) => taskId);
-  throw new BridgeError("conflict", `several owners have a task ${publicId}: name one of ${taskIds.join(", ")}`, {
-    data: { taskIds },
-  });
+  const shown = taskIds.map((taskId) => `\n  ${taskId}`).join("");
+  if (others.length > 0) {
+    throw new BridgeError("conflict", `several owners have a task ${publicId}; name one:${shown}`, {
+      data: { taskIds },
+    });
+  }
+  if (cursor !== undefined) {
+    const looked = `only the newest ${mostSearched} tasks were looked through for a task ${publicId}`;
+    throw new BridgeError("conflict", `${looked}; give its whole ID, OWNER~${publicId}${shown}`, { data: { taskIds } });
+  }
+  if (only === undefined) throw taskNotFound();
+  return only;
 };
 
 /** What records may be meant, the likeliest first. */
