@@ -8,11 +8,11 @@ import {
 } from "@taskbridge/client";
 import type { JsonValue } from "@taskbridge/core";
 import { CliError, usageError } from "./cli-error.ts";
+import { startCall } from "./start-call.ts";
 import type { CallOptions, CallOutcome, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { type OpenOptions, openTaskClient } from "./wire/open-task-client.ts";
-import { startCall } from "./wire/start-call.ts";
 import { toCliError } from "./wire/to-cli-error.ts";
 import { type Outcome, textsOf, toStatus } from "./wire/to-status.ts";
 import { toWireAnswers } from "./wire/to-wire-answers.ts";

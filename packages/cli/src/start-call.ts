@@ -7,12 +7,12 @@ import {
   type GivenAnswer as WireAnswer,
   type Question as WireQuestion,
 } from "@taskbridge/client";
-import { CliError, exitCodes, interruptedError } from "../cli-error.ts";
-import type { CallOptions } from "../task-source.ts";
-import { taskCommand } from "../terminal/task-command.ts";
-import { unlessAborted } from "../unless-aborted.ts";
-import { toQuestion } from "./to-status.ts";
-import { toWireAnswers } from "./to-wire-answers.ts";
+import { CliError, exitCodes, interruptedError } from "./cli-error.ts";
+import type { CallOptions } from "./task-source.ts";
+import { taskCommand } from "./terminal/task-command.ts";
+import { unlessAborted } from "./unless-aborted.ts";
+import { toQuestion } from "./wire/to-status.ts";
+import { toWireAnswers } from "./wire/to-wire-answers.ts";
 
 export interface StartParts<Task> {
   readonly calls: TaskClient;
