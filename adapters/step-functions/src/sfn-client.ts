@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import {
   DescribeExecutionCommand,
   DescribeMapRunCommand,
@@ -148,6 +149,8 @@ export const sfnClient = (options: ConnectionOptions): SfnClient => {
     work: (client: SFNClient) => Promise<Value>,
   ): Promise<Value> => {
     try {
+      // One look makes hundreds of calls at once by one signal.
+      setMaxListeners(0, signal);
       // Looking for credentials takes no signal.
       return await withSignal(signal, () => work(open()));
     } catch (error) {
