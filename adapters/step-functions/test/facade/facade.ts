@@ -73,7 +73,7 @@ export interface Facade {
   limitOpenExecutions(count: number): void;
   /** Tokens left in an action's bucket. */
   tokensLeft(action: string): number;
-  /** Cuts all connections. Idempotent. */
+  /** Cuts all connections. Idempotent. Rejects with what went wrong in the façade itself or in a script, if anything. */
   close(): Promise<void>;
 }
 
@@ -82,6 +82,8 @@ export const startFacade = async (options: FacadeOptions = {}): Promise<Facade> 
   const meter = createMeter(quotas, clock);
   const counts: Record<string, ActionCount> = {};
   const requests: RequestRecord[] = [];
+  /** Of the façade or of a test's script, never of a caller. */
+  const mistakes: unknown[] = [];
   const world: World = {
     region,
     account,
@@ -124,7 +126,7 @@ export const startFacade = async (options: FacadeOptions = {}): Promise<Facade> 
     await untilThawed();
     if (faults.losesRequest?.(action, input) === true) {
       count(action, "lost");
-      message.destroy();
+      message.socket.destroy();
       return;
     }
     try {
@@ -133,7 +135,7 @@ export const startFacade = async (options: FacadeOptions = {}): Promise<Facade> 
       count(action, "accepted");
       if (faults.losesAnswer?.(action, input) === true) {
         count(action, "lost");
-        message.destroy();
+        message.socket.destroy();
       } else sendOutput(response, output);
     } catch (error) {
       if (error instanceof AwsError) count(action, error.type === "ThrottlingException" ? "throttled" : "refused");
@@ -144,11 +146,10 @@ export const startFacade = async (options: FacadeOptions = {}): Promise<Facade> 
   const server = createServer((message, response) => {
     answer(message, response).catch((error: unknown) => {
       if (error instanceof AwsError) return sendError(response, error);
-      // Nobody is left to tell.
-      if (message.destroyed && !message.complete) return;
-      if (response.destroyed) return;
-      process.emitWarning(error instanceof Error ? error : String(error));
-      response.destroy();
+      // Whoever hung up is not to be told.
+      if (message.socket.destroyed) return;
+      mistakes.push(error);
+      message.socket.destroy();
     });
   });
   server.listen({ host, port: 0 });
@@ -217,11 +218,14 @@ export const startFacade = async (options: FacadeOptions = {}): Promise<Facade> 
     tokensLeft: meter.left,
     close: async () => {
       setFaults({});
-      if (!server.listening) return;
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      if (server.listening) {
+        const closed = once(server, "close");
+        server.close();
+        server.closeAllConnections();
+        await closed;
+      }
+      const [mistake] = mistakes.splice(0);
+      if (mistake !== undefined) throw mistake;
     },
   };
 };
