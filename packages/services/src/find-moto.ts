@@ -80,6 +80,7 @@ export const ensureMoto = async (): Promise<MotoEngine> => {
 /** Beside its final place first, so that a broken install or a second one at the same time does no harm. */
 const installMoto = async ({ path, version }: Python): Promise<string | undefined> => {
   const folder = await folderFor({ path, version });
+  console.error("Installing moto, an AWS for tests, into .cache/moto: a minute or two …");
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, "draft-"));
   try {

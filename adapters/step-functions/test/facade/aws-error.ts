@@ -30,7 +30,11 @@ const commonSpaces: Readonly<Record<string, string>> = {
 /** `__type` of an error's body. */
 export const toShapeId = (type: string): string => `${commonSpaces[type] ?? serviceSpace}#${type}`;
 
-/** The service's own errors all say their type in words, then the matter in quotes. */
+/**
+ * The texts are the service's wherever they are known from records of it. Ours are those of StateMachineDeleting,
+ * TaskDoesNotExist, ExecutionLimitExceeded, ExecutionNotRedrivable, and of an ARN of another region: tests rest on the
+ * type alone. Most say their type in words, then the matter in quotes.
+ */
 const aboutMatter =
   (type: string, words: string) =>
   (matter: string): AwsError =>

@@ -39,7 +39,7 @@ export const checkPayload = (
 ): void => {
   if (Buffer.byteLength(text) > payloadBytes)
     throw constraintViolated(member, `have length less than or equal to ${payloadBytes}`);
-  if (!isJson(text)) throw unreadable(text === "" ? "" : "Unrecognized token");
+  if (!isJson(text)) throw unreadable(text === "" ? "Invalid execution input." : "Unrecognized token");
 };
 
 /** 0 stands for the default of 100, as documented. */

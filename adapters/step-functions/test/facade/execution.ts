@@ -94,10 +94,10 @@ export const createExecution = (options: ExecutionOptions): Execution => {
     });
   const performance = (): Performance => {
     if (current === undefined) {
-      const first = { lastEventId: 0 };
       const executionStartedEventDetails = { input, inputDetails: whole, roleArn: machine.roleArn };
-      history.add(first, startedAt, "ExecutionStarted", { executionStartedEventDetails });
-      current = play(0, startedAt, first.lastEventId);
+      history.add({ lastEventId: 0 }, startedAt, "ExecutionStarted", { executionStartedEventDetails });
+      // The first state does not follow the start: both say 0.
+      current = play(0, startedAt, 0);
     }
     return current;
   };

@@ -219,6 +219,8 @@ const toFailed = ({ code, reason }: StateFailure): Ending => ({
 });
 
 const tellEnd = (history: History, root: Branch, ending: Ending, at: number): void => {
+  // What no state has brought about follows none.
+  const fromOutside = { lastEventId: 0 };
   switch (ending.status) {
     case "SUCCEEDED":
       history.add(root, at, "ExecutionSucceeded", {
@@ -226,12 +228,12 @@ const tellEnd = (history: History, root: Branch, ending: Ending, at: number): vo
       });
       return;
     case "TIMED_OUT":
-      history.add(root, at, "ExecutionTimedOut", { executionTimedOutEventDetails: {} });
+      history.add(fromOutside, at, "ExecutionTimedOut", { executionTimedOutEventDetails: {} });
       return;
     default: {
       const { status, ...why } = ending;
       if (status === "FAILED") history.add(root, at, "ExecutionFailed", { executionFailedEventDetails: why });
-      else history.add(root, at, "ExecutionAborted", { executionAbortedEventDetails: why });
+      else history.add(fromOutside, at, "ExecutionAborted", { executionAbortedEventDetails: why });
     }
   }
 };

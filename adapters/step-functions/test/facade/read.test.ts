@@ -157,7 +157,7 @@ describe("reading from the façade", () => {
     bench.clock.advance(1_000);
     expect(shapes((await historyOf(executionArn)).events)).toEqual([
       "0>1 ExecutionStarted",
-      "1>2 ParallelStateEntered",
+      "0>2 ParallelStateEntered",
       "2>3 ParallelStateStarted",
       "3>4 PassStateEntered",
       "3>5 PassStateEntered",
@@ -167,6 +167,14 @@ describe("reading from the façade", () => {
       "8>9 ParallelStateExited",
       "9>10 ExecutionSucceeded",
     ]);
+  });
+
+  it("tells an end from outside as one that follows nothing", async () => {
+    const executionArn = await startOne(runsOn);
+    bench.facade.end(executionArn, { status: "ABORTED", cause: "why" });
+    const { events } = await historyOf(executionArn);
+    expect(shapes(events)).toEqual(["0>1 ExecutionStarted", "0>2 TaskStateEntered", "0>3 ExecutionAborted"]);
+    expect(events?.at(-1)?.executionAbortedEventDetails).toEqual({ cause: "why" });
   });
 
   it("tells each item of a Map", async () => {

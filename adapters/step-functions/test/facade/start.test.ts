@@ -140,8 +140,10 @@ describe("starting on the façade", () => {
     });
     const late = await start({ stateMachineArn: machine, name: "late" });
     bench.clock.advance(1_000 + 14 * dayMs);
-    const { redriveStatus } = await describeExecution(late.executionArn);
-    expect(redriveStatus).toBe("NOT_REDRIVABLE");
+    expect(await describeExecution(late.executionArn)).toMatchObject({
+      redriveStatus: "NOT_REDRIVABLE",
+      redriveStatusReason: "Execution redrivable period exceeded",
+    });
   });
 
   it("loses all executions of a machine that is deleted", async () => {

@@ -49,7 +49,7 @@ export const describeExecution = (world: World, request: DescribeExecutionInput)
     ...(error === undefined ? {} : { error }),
     ...(cause === undefined ? {} : { cause }),
     redriveCount,
-    ...toRedrive(view, now),
+    ...toRedrive(view, execution.machine, now),
     ...toArns(execution.startedAs),
     ...world.told.get(arn),
   };

@@ -139,7 +139,7 @@ export const stopExecution = (world: World, request: StopExecutionInput): StopEx
 
 export const redriveExecution = (world: World, request: RedriveExecutionInput): RedriveExecutionOutput => {
   const execution = resolveExecution(world, requireText("executionArn", request.executionArn));
-  const { redriveStatus, redriveStatusReason = "" } = toRedrive(execution.now(), world.clock.now());
+  const { redriveStatus, redriveStatusReason = "" } = toRedrive(execution.now(), execution.machine, world.clock.now());
   if (redriveStatus !== "REDRIVABLE") throw executionNotRedrivable(redriveStatusReason);
   return { redriveDate: new Date(execution.redrive().redriveAt ?? world.clock.now()) };
 };
