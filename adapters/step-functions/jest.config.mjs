@@ -1,1 +1,7 @@
-export { jestConfig as default } from "@taskbridge/config/jest";
+import { jestConfig } from "@taskbridge/config/jest";
+import { ensureMoto } from "@taskbridge/services/moto";
+
+// Once, before Jest's own workers start.
+await ensureMoto();
+
+export { jestConfig as default };

@@ -24,13 +24,15 @@ const statuses: Readonly<Record<string, ExecutionStatus>> = {
 export const toStatus = (status: string): ExecutionStatus | undefined =>
   Object.hasOwn(statuses, status) ? statuses[status] : undefined;
 
+/** AWS keeps JSON; local engines give a text as it is. */
 const toOutput = (text: string): ExecutionOutput => {
   const bytes = Buffer.byteLength(text);
-  if (bytes > inlineOutputBytes) return { kind: "stream", bytes, mediaType: "application/json" };
+  const isLarge = bytes > inlineOutputBytes;
   try {
-    return { kind: "json", value: JSON.parse(text) as JsonValue };
+    const value = JSON.parse(text) as JsonValue;
+    return isLarge ? { kind: "stream", bytes, mediaType: "application/json" } : { kind: "json", value };
   } catch {
-    return { kind: "text", text };
+    return isLarge ? { kind: "stream", bytes, mediaType: "text/plain" } : { kind: "text", text };
   }
 };
 

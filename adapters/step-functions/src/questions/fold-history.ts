@@ -7,6 +7,8 @@ export interface OpenCallback {
   readonly at: number;
   readonly state: string | undefined;
   readonly task: NonNullable<HistoryEvent["task"]>;
+  /** Whether its token has been handed on, so that it waits for sure. */
+  readonly isSubmitted: boolean;
 }
 
 export interface MapCount {
@@ -58,11 +60,15 @@ export const foldHistory = (): HistoryFold => {
 
   const follow = (event: HistoryEvent): void => {
     const wait = waits.get(event.previousId);
-    if (wait !== undefined && goesOn.has(event.type)) waits.set(event.id, wait);
-    else if (wait !== undefined) {
-      open.delete(wait);
-      for (const [id, of] of waits) if (of === wait) waits.delete(id);
+    const callback = open.get(wait ?? 0);
+    if (wait === undefined || callback === undefined) return;
+    if (goesOn.has(event.type)) {
+      waits.set(event.id, wait);
+      open.set(wait, { ...callback, isSubmitted: callback.isSubmitted || event.type === "TaskSubmitted" });
+      return;
     }
+    open.delete(wait);
+    for (const [id, of] of waits) if (of === wait) waits.delete(id);
   };
 
   const remember = (event: HistoryEvent): string | undefined => {
@@ -93,7 +99,7 @@ export const foldHistory = (): HistoryFold => {
     if (event.type.endsWith("StateExited")) statesDone++;
     count(event, name ?? "");
     if (!isCallback(event) || event.task === undefined) return;
-    open.set(event.id, { id: event.id, at: event.at, state: name, task: event.task });
+    open.set(event.id, { id: event.id, at: event.at, state: name, task: event.task, isSubmitted: false });
     waits.set(event.id, event.id);
   };
 

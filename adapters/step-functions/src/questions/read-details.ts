@@ -40,6 +40,12 @@ const atOnce = 8;
 /** Executions that are remembered for when they were read. */
 const mostRemembered = 20_000;
 
+/**
+ * A task that has not handed its token on yet may still fail to. What does not say so is taken to wait after this long (milliseconds, by
+ * clocks that may differ).
+ */
+const submitMs = 10_000;
+
 const ends: Readonly<Record<string, string>> = {
   ExecutionSucceeded: "SUCCEEDED",
   ExecutionFailed: "FAILED",
@@ -66,7 +72,7 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
     return { done: fold.statesDone, ...message };
   };
 
-  const readOne = async (arn: string, waits: boolean, signal: AbortSignal): Promise<Details | undefined> => {
+  const readOne = async (arn: string, waits: boolean, { signal, now }: CallContext): Promise<Details | undefined> => {
     const rates = quotas(arn);
     let pages = 0;
     const take = (): Promise<boolean> =>
@@ -78,7 +84,8 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
     readAt.delete(arn);
     readAt.set(arn, performance.now());
     hurried.delete(arn);
-    const questions = fold.callbacks.flatMap((callback) => toQuestion(callback) ?? []);
+    const waiting = fold.callbacks.filter(({ isSubmitted, at }) => isSubmitted || now() - at >= submitMs);
+    const questions = waiting.flatMap((callback) => toQuestion(callback) ?? []);
     const progress = await progressOf(fold, rates, signal);
     return { status: questions.length > 0 ? "waiting" : "running", questions, progress };
   };
@@ -91,7 +98,7 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
   };
 
   return {
-    read: async (places, { signal, log }) => {
+    read: async (places, context) => {
       const found = new Map<string, Details>();
       const rankOf = (arn: string): number => (hurried.has(arn) ? -1 : (readAt.get(arn) ?? 0));
       const queue = places.map(({ arn }) => arn).sort((one, other) => rankOf(one) - rankOf(other));
@@ -99,11 +106,11 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
       const work = async (): Promise<void> => {
         for (let arn = queue.shift(); arn !== undefined && !isSpent; arn = queue.shift()) {
           try {
-            const details = await readOne(arn, places.length <= few || hurried.has(arn), signal);
+            const details = await readOne(arn, places.length <= few || hurried.has(arn), context);
             if (details === undefined) isSpent = true;
             else found.set(arn, details);
           } catch (error) {
-            complain(error, log);
+            complain(error, context.log);
             if (toBridgeError(error).code === "throttled") isSpent = true;
           }
         }

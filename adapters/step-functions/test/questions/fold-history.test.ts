@@ -34,7 +34,9 @@ it("sees a task that waits for its token, and how far the states have come", () 
 });
 
 it("sees one that was only just scheduled", () => {
-  expect(open(fold(...approval.slice(0, 5)))).toEqual([[5, "Approve"]]);
+  const scheduled = fold(...approval.slice(0, 5));
+  expect(open(scheduled)).toEqual([[5, "Approve"]]);
+  expect([scheduled, fold(...approval)].map(({ callbacks }) => callbacks[0]?.isSubmitted)).toEqual([false, true]);
 });
 
 it.each(["TaskSucceeded", "TaskFailed", "TaskTimedOut", "TaskStateAborted", "SomethingNew"])("%s closes it", (type) => {

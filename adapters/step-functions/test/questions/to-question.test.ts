@@ -32,6 +32,7 @@ const callback = (parameters: object, more: object = {}) => ({
   id: 17,
   at: 1_000_000,
   state: "Approve",
+  isSubmitted: true,
   task: { resource: "invoke.waitForTaskToken", parameters: JSON.stringify(parameters), ...more },
 });
 
