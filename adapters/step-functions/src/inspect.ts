@@ -64,6 +64,7 @@ const lookAt = async (
   tools: InspectTools,
   looks: readonly Look[],
   context: CallContext,
+  refusals: BridgeError[],
 ): Promise<ReadonlyMap<string, InspectOutcome>> => {
   const outcomes = new Map<string, InspectOutcome>();
   const machineArn = looks[0]?.machineArn ?? "";
@@ -83,7 +84,10 @@ const lookAt = async (
   }
   await Promise.all(
     missing.map(async (look) => {
-      const outcome = await describe(tools, look, context).catch(toOutcome);
+      const outcome = await describe(tools, look, context).catch((error: unknown) => {
+        refusals.push(toBridgeError(error));
+        return toOutcome(error);
+      });
       outcomes.set(look.arn, outcome);
     }),
   );
@@ -130,7 +134,7 @@ export const inspectExecutions = async (
   await Promise.all(
     [...groupByMachine(looks.values())].map(async (group) => {
       try {
-        for (const [arn, outcome] of await lookAt(tools, group, context)) outcomes.set(arn, outcome);
+        for (const [arn, outcome] of await lookAt(tools, group, context, refusals)) outcomes.set(arn, outcome);
       } catch (error) {
         refusals.push(toBridgeError(error));
         for (const { arn } of group) outcomes.set(arn, toOutcome(error));
@@ -145,13 +149,8 @@ export const inspectExecutions = async (
 
 /** Nothing could be asked: the engine is to leave AWS alone for a while. */
 const throwIfRefused = (told: readonly InspectOutcome[], refusals: readonly BridgeError[]): void => {
-  if (told.length === 0) return;
-  const errors = told.map((outcome) => {
-    if ("error" in outcome && outcome.error.data?.action !== undefined) return outcome.error;
-    if (!("unavailable" in outcome)) return undefined;
-    const pause = outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs };
-    return new BridgeError("unavailable", outcome.unavailable, pause);
-  });
-  const first = refusals[0] ?? errors[0];
-  if (first !== undefined && errors.every((error) => error !== undefined)) throw first;
+  const isRefused = (outcome: InspectOutcome): boolean =>
+    "unavailable" in outcome || ("error" in outcome && outcome.error.data?.action !== undefined);
+  const [first] = refusals;
+  if (first !== undefined && told.every(isRefused)) throw first;
 };

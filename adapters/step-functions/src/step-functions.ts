@@ -76,6 +76,8 @@ const readOutput = async (
   return { bytes: bytes.subarray(offset, offset + length), totalBytes: bytes.length };
 };
 
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal });
+
 /** Puts state machines of AWS Step Functions behind MCP tasks. Throws `misconfigured`; calls AWS with the first task. */
 export const stepFunctions = (given: StepFunctionsOptions = {}): WorkflowAdapter<StepFunctionsTarget> => {
   const options = parseOptions({ ...given });
@@ -107,8 +109,7 @@ export const stepFunctionsOver = (
     contract: 1,
     kind: "step-functions",
     parseTarget: (target) => parseTarget(target, region),
-    discover: (filter, context) =>
-      discoverMachines(client, type, filter, context, (ms, signal) => sleep(ms, undefined, { signal })),
+    discover: (filter, context) => discoverMachines(client, type, filter, context, pause),
     check: (targets, { signal }) => checkMachines({ client, queue, type }, targets, signal),
     close: async () => {
       closing.abort();
@@ -161,6 +162,8 @@ export const stepFunctionsOver = (
       }
     },
     readOutput: (ref, range, context) => readOutput(client, quotas(parseRef(ref).arn), ref, range, context),
-    ...(queue === undefined ? {} : { watch: (request, context) => watchQueue(queue, request, details, context) }),
+    ...(queue === undefined
+      ? {}
+      : { watch: (request, context) => watchQueue(queue, request, { hurry: details.hurry, pause }, context) }),
   };
 };

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type CallContext, type Subscription, toBridgeError, type WatchRequest } from "@taskbridge/core/adapter";
 import { parseEvent } from "./parse-event.ts";
 import type { QueueClient, QueueMessage } from "./queue-client.ts";
@@ -10,18 +9,21 @@ const mostFailures = 5;
 /** Before another try, doubled each time (milliseconds). */
 const firstPauseMs = 500;
 
-interface Told {
+/** Longer, and a message that was taken comes again (milliseconds). */
+const deleteMs = 5_000;
+
+export interface WatchTools {
   /** News of this execution has come: its details are to be read first. */
   hurry(arn: string): void;
+  pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 const take = async (
   queue: QueueClient,
   messages: readonly QueueMessage[],
   { sink }: WatchRequest<unknown>,
-  { hurry }: Told,
+  { hurry }: WatchTools,
   log: CallContext["log"],
-  signal: AbortSignal,
 ): Promise<void> => {
   if (messages.length === 0) return;
   const updates = messages.flatMap(({ id, body }) => {
@@ -33,15 +35,15 @@ const take = async (
     return [event.update];
   });
   if (updates.length > 0) await sink(updates);
-  // Only now: what is not in the store comes again.
-  await queue.delete(messages, signal);
+  // Only now: what is not in the store comes again. Also while the subscription closes.
+  await queue.delete(messages, AbortSignal.timeout(deleteMs));
 };
 
 /** Listens to the queue until it is closed. The first poll, which does not wait, tells whether there is a queue to listen to. */
 export const watchQueue = async (
   queue: QueueClient,
   request: WatchRequest<unknown>,
-  told: Told,
+  tools: WatchTools,
   { signal, log }: CallContext,
 ): Promise<Subscription> => {
   const closing = new AbortController();
@@ -50,8 +52,9 @@ export const watchQueue = async (
     let messages: readonly QueueMessage[] = first;
     for (let failures = 0; !closing.signal.aborted; ) {
       try {
-        await take(queue, messages, request, told, log, closing.signal);
+        await take(queue, messages, request, tools, log);
         messages = [];
+        if (closing.signal.aborted) return;
         messages = await queue.receive(pollSeconds, closing.signal);
         failures = 0;
       } catch (error) {
@@ -59,7 +62,7 @@ export const watchQueue = async (
         // What could not be handed on is not deleted, and comes again.
         messages = [];
         if (++failures >= mostFailures) throw error;
-        await sleep(firstPauseMs * 2 ** failures, undefined, { signal: closing.signal }).catch(() => {});
+        await tools.pause(firstPauseMs * 2 ** failures, closing.signal).catch(() => {});
       }
     }
   };

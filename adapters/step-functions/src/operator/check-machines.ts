@@ -64,9 +64,11 @@ const checkMachine = async (
     () => client.history(execution, first, signal),
     () => client.stop(execution, { error: "Taskbridge.Check", cause: "a check" }, signal),
     () => client.listRunning(qualifiedArn(arn, target), first, signal),
+    () => client.succeedTask(nobody, "{}", signal),
+    () => client.failTask(nobody, { error: "Taskbridge.Check", cause: "a check" }, signal),
   ]);
   if (refused.length > 0) return refused;
-  return [{ level: "ok", path, message: `${named}; states:StartExecution and answers are not tried` }];
+  return [{ level: "ok", path, message: `${named}; states:StartExecution is not tried` }];
 };
 
 /** Whether AWS and these machines can be used. */

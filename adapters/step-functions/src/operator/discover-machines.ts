@@ -1,4 +1,4 @@
-import type { BridgeError, CallContext, JsonObject, PipelineDescription } from "@taskbridge/core/adapter";
+import { type CallContext, type JsonObject, type PipelineDescription, toBridgeError } from "@taskbridge/core/adapter";
 import type { Machine, SfnClient } from "../client.ts";
 import { listMachines } from "../machines.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
@@ -15,20 +15,22 @@ const matcherOf = (filter: string | undefined): { readonly prefix: string; isTag
   };
 };
 
+type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const mostAttempts = 10;
+
+/** Tags are given for one machine a second in the long run: whoever discovers hundreds waits. */
 const withRetry = async <Value>(work: () => Promise<Value>, signal: AbortSignal, pause: Pause): Promise<Value> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      const isThrottled = (error as BridgeError).code === "throttled";
-      if (!isThrottled || attempt === mostAttempts) throw error;
-      await pause(1_000 * attempt, signal);
+      const { code, retryAfterMs = 1_000 } = toBridgeError(error);
+      if (code !== "throttled" || attempt === mostAttempts) throw error;
+      await pause(retryAfterMs, signal);
     }
   }
 };
-
-type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
-const mostAttempts = 5;
 
 const describe = (
   machine: Machine,

@@ -74,7 +74,11 @@ export const answerQuestion = async (
     const eventId = parseQuestionId(question.id);
     if (known.code !== "conflict" || attempt === 1 || eventId === undefined) throw known;
     const take = (): Promise<boolean> => quotas.history.take(waitMs, signal);
-    const events = await readBack(client, arn, eventId - 1, take, signal);
+    const events = await readBack(client, arn, eventId - 1, take, signal).catch((failure: unknown) => {
+      // What was started a moment ago may have no history to show.
+      if (toBridgeError(failure).code === "not_found") return undefined;
+      throw failure;
+    });
     const closing = events === undefined ? undefined : closingOf(events, eventId);
     if (closing === undefined)
       throw new BridgeError("unavailable", "the task is closed, but its history does not tell how yet", {
