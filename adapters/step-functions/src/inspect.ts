@@ -68,8 +68,10 @@ const lookAt = async (
 ): Promise<ReadonlyMap<string, InspectOutcome>> => {
   const outcomes = new Map<string, InspectOutcome>();
   const machineArn = looks[0]?.machineArn ?? "";
+  const { describe: rate, describeReserve } = tools.quotas(machineArn);
   // A list refills at a third of the rate of describing.
-  const areFew = looks.length <= 3 * tools.sweeps.lastPages(machineArn);
+  const areFew =
+    looks.length <= 3 * tools.sweeps.lastPages(machineArn) && rate.left() >= looks.length + describeReserve;
   let missing = looks;
   if (!areFew) {
     const wanted = looks.map(({ arn, previous }) => ({ arn, startedAt: previous?.startedAt }));

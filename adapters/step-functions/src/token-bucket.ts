@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Calls that one of AWS' rates allows: `burst` at once, and `perSecond` again. */
 export interface TokenBucket {
+  /** How many may be taken at once. */
+  left(): number;
   /** Takes one if more than `reserve` are left. */
   tryTake(reserve?: number): boolean;
   /** Takes one, in turn, once there is one. False, with nothing taken, when that would be later than `withinMs`. */
@@ -18,6 +20,10 @@ export const tokenBucket = (burst: number, perSecond: number, now = (): number =
     since = at;
   };
   return {
+    left: () => {
+      refill();
+      return Math.max(0, Math.floor(level));
+    },
     tryTake: (reserve = 0) => {
       refill();
       if (level < 1 + reserve) return false;
@@ -46,6 +52,8 @@ export interface Quotas {
   readonly history: TokenBucket;
   /** So many of `history` are kept for ends, which are told before questions. */
   readonly historyReserve: number;
+  /** So many of `describe` are kept for ends, and not for what a list tells as well. */
+  readonly describeReserve: number;
 }
 
 export const quotasOf = (region: string, share: number): Quotas => {
@@ -53,10 +61,12 @@ export const quotasOf = (region: string, share: number): Quotas => {
   const bucket = ([burst, perSecond]: readonly [number, number]): TokenBucket =>
     tokenBucket(Math.max(1, burst * share), perSecond * share);
   const [historyBurst] = rates.history;
+  const [describeBurst] = rates.describe;
   return {
     describe: bucket(rates.describe),
     list: bucket(rates.list),
     history: bucket(rates.history),
     historyReserve: (historyBurst * share) / 4,
+    describeReserve: (describeBurst * share) / 2,
   };
 };
