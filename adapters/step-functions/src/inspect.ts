@@ -4,6 +4,7 @@ import {
   type ExecutionSnapshot,
   type InspectItem,
   type InspectOutcome,
+  isEnded,
   toBridgeError,
 } from "@taskbridge/core/adapter";
 import type { SfnClient } from "./client.ts";
@@ -91,6 +92,7 @@ const lookAt = async (
         return toOutcome(error);
       });
       outcomes.set(look.arn, outcome);
+      if ("snapshot" in outcome && isEnded(outcome.snapshot.status)) tools.details.forget(look.arn);
     }),
   );
   const detailed = looks.filter(({ arn, wantsDetail }) => wantsDetail && isRunning(outcomes.get(arn)));

@@ -50,6 +50,7 @@ export interface Quotas {
   readonly describe: TokenBucket;
   readonly list: TokenBucket;
   readonly history: TokenBucket;
+  readonly historyPerSecond: number;
   /** So many of `history` are kept for ends, which are told before questions. */
   readonly historyReserve: number;
   /** So many of `describe` are kept for ends, and not for what a list tells as well. */
@@ -60,12 +61,13 @@ export const quotasOf = (region: string, share: number): Quotas => {
   const rates = largeRegions.has(region) ? large : small;
   const bucket = ([burst, perSecond]: readonly [number, number]): TokenBucket =>
     tokenBucket(Math.max(1, burst * share), perSecond * share);
-  const [historyBurst] = rates.history;
+  const [historyBurst, historyRate] = rates.history;
   const [describeBurst] = rates.describe;
   return {
     describe: bucket(rates.describe),
     list: bucket(rates.list),
     history: bucket(rates.history),
+    historyPerSecond: historyRate * share,
     historyReserve: (historyBurst * share) / 4,
     describeReserve: (describeBurst * share) / 2,
   };

@@ -25,6 +25,8 @@ export interface DetailReader {
   readEnd(place: ExecutionPlace & Started, signal: AbortSignal): Promise<ExecutionSnapshot | undefined>;
   /** News of this one has come: it goes first. */
   hurry(arn: string): void;
+  /** It has ended. */
+  forget(arn: string): void;
 }
 
 interface Started {
@@ -37,6 +39,11 @@ const few = 3;
 const waitMs = 2_000;
 /** Histories read side by side. */
 const atOnce = 8;
+/**
+ * While more want to be read than may be, one is not read again before this part of the time has passed that all together take: a look
+ * at some would use up what others, which are not in that look, have waited for longer.
+ */
+const leastTurn = 0.75;
 /** Executions that are remembered for when they were read. */
 const mostRemembered = 20_000;
 
@@ -101,7 +108,14 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
     read: async (places, context) => {
       const found = new Map<string, Details>();
       const rankOf = (arn: string): number => (hurried.has(arn) ? -1 : (readAt.get(arn) ?? 0));
-      const queue = places.map(({ arn }) => arn).sort((one, other) => rankOf(one) - rankOf(other));
+      const isDue = (arn: string): boolean => {
+        const { history, historyPerSecond, historyReserve } = quotas(arn);
+        const turnMs = (readAt.size / historyPerSecond) * 1_000 * leastTurn;
+        const isNew = hurried.has(arn) || !readAt.has(arn);
+        return isNew || history.left() > 2 * historyReserve || performance.now() - rankOf(arn) >= turnMs;
+      };
+      const due = places.length <= few ? places : places.filter(({ arn }) => isDue(arn));
+      const queue = due.map(({ arn }) => arn).sort((one, other) => rankOf(one) - rankOf(other));
       let isSpent = false;
       const work = async (): Promise<void> => {
         for (let arn = queue.shift(); arn !== undefined && !isSpent; arn = queue.shift()) {
@@ -138,6 +152,10 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
     hurry: (arn) => {
       hurried.add(arn);
       if (hurried.size > mostRemembered) hurried.delete(hurried.values().next().value ?? "");
+    },
+    forget: (arn) => {
+      readAt.delete(arn);
+      hurried.delete(arn);
     },
   };
 };

@@ -22,8 +22,8 @@ const watchedMs = sizeOf("WATCHED_MS", 15_000);
 const asksEvery = 50;
 const asksAfterMs = watchedMs / 3;
 
-/** What the README states: so many histories are read in a second. */
-const historiesPerSecond = 16;
+/** What the README states: a question takes up to the number of running executions by this longer, in seconds. */
+const historiesPerSecond = 12;
 
 interface Frame {
   readonly task: SeenTask;
