@@ -46,12 +46,13 @@ const describe = async (
 ): Promise<InspectOutcome> => {
   const { signal, log } = context;
   const rates = quotas(look.arn);
-  // What ended can be read from the last event as well, by a rate of its own.
-  const fromHistory = !rates.describe.tryTake() && rates.history.tryTake();
-  const end = fromHistory ? await details.readEnd(look, signal) : undefined;
-  if (end !== undefined) return { snapshot: end };
-  const mayDescribe = fromHistory || (await rates.describe.take(describeWithinMs, signal));
-  if (!mayDescribe) return { unavailable: "more executions have ended than AWS lets be described; looked at soon" };
+  if (!rates.describe.tryTake()) {
+    // What ended can be read from the last event as well, by a rate of its own.
+    const end = rates.history.tryTake() ? await details.readEnd(look, signal) : undefined;
+    if (end !== undefined) return { snapshot: end };
+    if (!(await rates.describe.take(describeWithinMs, signal)))
+      return { unavailable: "more executions have ended than AWS lets be described; looked at soon" };
+  }
   const described = await client.describe(look.arn, signal);
   const snapshot = toSnapshot(described);
   if (snapshot === undefined) return { unavailable: `AWS tells a status that is not known here: ${described.status}` };

@@ -74,6 +74,14 @@ describe("many executions", () => {
     expect(asked("DescribeExecution") + asked("GetExecutionHistory")).toBeLessThanOrEqual(401);
   });
 
+  it("are all described for one token each, as far as those reach", async () => {
+    const refs = populate(240, "ours");
+    for (const ref of refs) bench.facade.end(ref, { status: "ABORTED" });
+    const outcomes = await look(refs.map((ref) => toItem(ref)));
+    expect(outcomes.map(statusOf)).toEqual(refs.map(() => "cancelled"));
+    expect([asked("DescribeExecution"), asked("GetExecutionHistory")]).toEqual([240, 0]);
+  });
+
   it("are described when the list does not show them yet", async () => {
     const refs = populate(20, "ours");
     bench.facade.setLag({ listMs: 60_000 });
