@@ -7,12 +7,12 @@ import {
   isEnded,
   toBridgeError,
 } from "@taskbridge/core/adapter";
-import type { SfnClient } from "./client.ts";
-import { consoleUrlOf, type ExecutionPlace, parseRef } from "./execution-arn.ts";
+import type { SfnClient } from "./aws/client.ts";
+import type { Quotas } from "./aws/token-bucket.ts";
+import { consoleUrlOf, type ExecutionPlace, parseRef } from "./mapping/execution-arn.ts";
+import { toSnapshot } from "./mapping/to-snapshot.ts";
 import type { DetailReader } from "./questions/read-details.ts";
 import type { Sweeps } from "./sweep.ts";
-import { toSnapshot } from "./to-snapshot.ts";
-import type { Quotas } from "./token-bucket.ts";
 
 export interface InspectTools {
   readonly client: SfnClient;

@@ -1,5 +1,5 @@
 import { BridgeError } from "@taskbridge/core/adapter";
-import type { Machine, SfnClient } from "./client.ts";
+import type { Machine, SfnClient } from "./aws/client.ts";
 import { misconfigured } from "./settings/misconfigured.ts";
 import { isMachineArn } from "./settings/parse-target.ts";
 

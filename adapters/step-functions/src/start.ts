@@ -6,12 +6,12 @@ import {
   type StartRequest,
   toBridgeError,
 } from "@taskbridge/core/adapter";
-import type { SfnClient, StartCall } from "./client.ts";
-import { consoleUrlOf, executionArnOf, parseExecutionArn, toRef } from "./execution-arn.ts";
+import type { SfnClient, StartCall } from "./aws/client.ts";
 import type { Machines } from "./machines.ts";
+import { consoleUrlOf, executionArnOf, parseExecutionArn, toRef } from "./mapping/execution-arn.ts";
+import { toSnapshot } from "./mapping/to-snapshot.ts";
 import { misconfigured } from "./settings/misconfigured.ts";
 import { qualifiedArn, type StepFunctionsTarget } from "./settings/parse-target.ts";
-import { toSnapshot } from "./to-snapshot.ts";
 
 /** The largest input and output (bytes). */
 export const maxPayloadBytes = 262_144;

@@ -10,24 +10,24 @@ import {
   toBridgeError,
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
-import type { SfnClient } from "./client.ts";
+import type { SfnClient } from "./aws/client.ts";
+import { sfnClient } from "./aws/sfn-client.ts";
+import { type Quotas, quotasOf } from "./aws/token-bucket.ts";
 import type { QueueClient } from "./events/queue-client.ts";
 import { sqsClient } from "./events/sqs-client.ts";
 import { watchQueue } from "./events/watch-queue.ts";
-import { executionArnOf, parseRef, toRef } from "./execution-arn.ts";
 import { expressRuns } from "./express/express-runs.ts";
 import { inspectExecutions } from "./inspect.ts";
 import { machines } from "./machines.ts";
+import { executionArnOf, parseRef, toRef } from "./mapping/execution-arn.ts";
 import { checkMachines } from "./operator/check-machines.ts";
 import { discoverMachines } from "./operator/discover-machines.ts";
 import { answerQuestion, tokenOf } from "./questions/answer-question.ts";
 import { detailReader } from "./questions/read-details.ts";
 import { parseOptions, type StepFunctionsOptions } from "./settings/parse-options.ts";
 import { isMachineArn, parseTarget, type StepFunctionsTarget } from "./settings/parse-target.ts";
-import { sfnClient } from "./sfn-client.ts";
 import { maxPayloadBytes, startExecution } from "./start.ts";
 import { sweeps } from "./sweep.ts";
-import { type Quotas, quotasOf } from "./token-bucket.ts";
 
 /** AWS keeps an ended execution, and its name, for 90 days. */
 const keptMs = 90 * 24 * 60 * 60 * 1_000;

@@ -1,7 +1,7 @@
 import { BridgeError } from "@taskbridge/core/adapter";
-import type { ExecutionRow, SfnClient } from "./client.ts";
-import type { Quotas } from "./token-bucket.ts";
-import { withSignal } from "./with-signal.ts";
+import type { ExecutionRow, SfnClient } from "./aws/client.ts";
+import type { Quotas } from "./aws/token-bucket.ts";
+import { withSignal } from "./aws/with-signal.ts";
 
 export interface Wanted {
   readonly arn: string;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from "@jest/globals";
 import { testAdapter } from "@taskbridge/testkit/adapter";
-import { toRef } from "../src/execution-arn.ts";
+import { toRef } from "../src/mapping/execution-arn.ts";
 import { contractMachines } from "./contract-machines.ts";
 import { arnOf, describeMoto, type MotoBench, motoBench } from "./moto-bench.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, it } from "@jest/globals";
 import { testAdapter } from "@taskbridge/testkit/adapter";
-import { toRef } from "../src/execution-arn.ts";
+import { toRef } from "../src/mapping/execution-arn.ts";
 import { countStarted, facadeBench, largeText } from "./facade-bench.ts";
 
 testAdapter({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { ExecutionRef, InspectItem, InspectOutcome } from "@taskbridge/core/adapter";
-import { toRef } from "../src/execution-arn.ts";
+import { toRef } from "../src/mapping/execution-arn.ts";
 import { callContext, newKey } from "./call-context.ts";
 import { runsOn } from "./facade/script.ts";
 import { type FacadeBench, facadeBench } from "./facade-bench.ts";

@@ -28,7 +28,7 @@ it("shows a configuration that the adapter takes", () => {
 });
 
 it("names every action that the adapter calls, and no other", () => {
-  const source = ["sfn-client.ts", "events/sqs-client.ts"]
+  const source = ["aws/sfn-client.ts", "events/sqs-client.ts"]
     .map((file) => readFileSync(new URL(`../src/${file}`, import.meta.url), "utf8"))
     .join("\n");
   const called = [...source.matchAll(/(?:look|change|call)\(\s*"([A-Z]\w+)"/g)].map(([, action]) => action);

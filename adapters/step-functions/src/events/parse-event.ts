@@ -1,6 +1,6 @@
 import { asStartKey, type ExecutionUpdate } from "@taskbridge/core/adapter";
-import { type ExecutionPlace, parseExecutionArn, toRef } from "../execution-arn.ts";
 import { isObject } from "../is-object.ts";
+import { type ExecutionPlace, parseExecutionArn, toRef } from "../mapping/execution-arn.ts";
 
 /** As the engine makes start keys; an execution with another name is somebody else's. */
 const ourName = /^mcp-[0-9a-f]{32}$/;

@@ -16,13 +16,13 @@ import {
   toBridgeError,
   type WatchRequest,
 } from "@taskbridge/core/adapter";
-import type { SfnClient } from "../client.ts";
+import type { SfnClient } from "../aws/client.ts";
+import { withSignal } from "../aws/with-signal.ts";
 import { isObject } from "../is-object.ts";
 import type { Machines } from "../machines.ts";
+import { toSnapshot } from "../mapping/to-snapshot.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
 import { prepareStart } from "../start.ts";
-import { toSnapshot } from "../to-snapshot.ts";
-import { withSignal } from "../with-signal.ts";
 
 /** How long a start waits for a refusal or a quick end (milliseconds). */
 const patienceMs = 1_500;

@@ -1,8 +1,8 @@
 import { type CheckFinding, toBridgeError } from "@taskbridge/core/adapter";
-import type { SfnClient } from "../client.ts";
+import type { SfnClient } from "../aws/client.ts";
 import type { QueueClient } from "../events/queue-client.ts";
-import { executionArnOf } from "../execution-arn.ts";
 import { listMachines, wrongTypeOf } from "../machines.ts";
+import { executionArnOf } from "../mapping/execution-arn.ts";
 import { isTemplate } from "../settings/is-template.ts";
 import { isMachineArn, qualifiedArn, regionOf, type StepFunctionsTarget } from "../settings/parse-target.ts";
 

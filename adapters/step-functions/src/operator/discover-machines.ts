@@ -1,5 +1,5 @@
 import { type CallContext, type JsonObject, type PipelineDescription, toBridgeError } from "@taskbridge/core/adapter";
-import type { Machine, SfnClient } from "../client.ts";
+import type { Machine, SfnClient } from "../aws/client.ts";
 import { listMachines } from "../machines.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
 import { parseInputTag } from "./parse-input-tag.ts";

@@ -5,9 +5,9 @@ import {
   type ExecutionQuestion,
   toBridgeError,
 } from "@taskbridge/core/adapter";
-import type { HistoryEvent, SfnClient } from "../client.ts";
-import type { ExecutionPlace } from "../execution-arn.ts";
-import type { Quotas } from "../token-bucket.ts";
+import type { HistoryEvent, SfnClient } from "../aws/client.ts";
+import type { Quotas } from "../aws/token-bucket.ts";
+import type { ExecutionPlace } from "../mapping/execution-arn.ts";
 import { readBack } from "./read-history.ts";
 import { parseQuestionId } from "./to-question.ts";
 

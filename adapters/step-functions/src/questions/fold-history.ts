@@ -1,4 +1,4 @@
-import type { HistoryEvent } from "../client.ts";
+import type { HistoryEvent } from "../aws/client.ts";
 
 /** A task that waits for somebody to send its token back. */
 export interface OpenCallback {

@@ -4,10 +4,10 @@ import {
   type ExecutionSnapshot,
   toBridgeError,
 } from "@taskbridge/core/adapter";
-import type { HistoryEvent, SfnClient } from "../client.ts";
-import type { ExecutionPlace } from "../execution-arn.ts";
-import { toSnapshot } from "../to-snapshot.ts";
-import type { Quotas } from "../token-bucket.ts";
+import type { HistoryEvent, SfnClient } from "../aws/client.ts";
+import type { Quotas } from "../aws/token-bucket.ts";
+import type { ExecutionPlace } from "../mapping/execution-arn.ts";
+import { toSnapshot } from "../mapping/to-snapshot.ts";
 import type { HistoryFold } from "./fold-history.ts";
 import { historyReader } from "./read-history.ts";
 import { toQuestion } from "./to-question.ts";

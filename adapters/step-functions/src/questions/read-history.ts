@@ -1,4 +1,4 @@
-import type { HistoryEvent, SfnClient } from "../client.ts";
+import type { HistoryEvent, SfnClient } from "../aws/client.ts";
 import { foldHistory, type HistoryFold } from "./fold-history.ts";
 
 /** AWS gives so many at most. */

@@ -1,5 +1,5 @@
+import type { SFNClient } from "../aws/sfn-client.ts";
 import { isObject } from "../is-object.ts";
-import type { SFNClient } from "../sfn-client.ts";
 import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 
 export interface StepFunctionsOptions {

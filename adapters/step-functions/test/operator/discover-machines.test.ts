@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import type { PipelineDescription } from "@taskbridge/core/adapter";
+import { sfnClient } from "../../src/aws/sfn-client.ts";
 import { discoverMachines } from "../../src/operator/discover-machines.ts";
-import { sfnClient } from "../../src/sfn-client.ts";
 import { callContext } from "../call-context.ts";
 import { type Facade, startFacade } from "../facade/facade.ts";
 import "../aws-environment.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import type { HistoryEvent } from "../../src/client.ts";
+import type { HistoryEvent } from "../../src/aws/client.ts";
 import { foldHistory, type HistoryFold } from "../../src/questions/fold-history.ts";
 
 type Line = readonly [id: number, previousId: number, type: string, more?: Partial<HistoryEvent>];

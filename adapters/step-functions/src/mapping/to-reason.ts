@@ -1,4 +1,4 @@
-import { isObject } from "./is-object.ts";
+import { isObject } from "../is-object.ts";
 
 /** Longer texts say no more to a person: in characters. */
 const mostReason = 500;

@@ -1,6 +1,6 @@
 import { expect, it } from "@jest/globals";
 import { BridgeError } from "@taskbridge/core/adapter";
-import { toError } from "../src/to-error.ts";
+import { toError } from "../../src/aws/to-error.ts";
 
 const place = { action: "states:StartExecution", ifSent: "outcome_unknown" } as const;
 

@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { quotasOf, tokenBucket } from "../src/token-bucket.ts";
+import { quotasOf, tokenBucket } from "../../src/aws/token-bucket.ts";
 
 const never = new AbortController().signal;
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "@jest/globals";
-import { consoleUrlOf, executionArnOf, parseExecutionArn, parseRef, toRef } from "../src/execution-arn.ts";
-import { toReason } from "../src/to-reason.ts";
-import { toSnapshot } from "../src/to-snapshot.ts";
+import { consoleUrlOf, executionArnOf, parseExecutionArn, parseRef, toRef } from "../../src/mapping/execution-arn.ts";
+import { toReason } from "../../src/mapping/to-reason.ts";
+import { toSnapshot } from "../../src/mapping/to-snapshot.ts";
 
-const readFixture = (name: string) => JSON.parse(readFileSync(new URL(`./fixtures/${name}`, import.meta.url), "utf8"));
+const readFixture = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8"));
 
 interface Described {
   readonly name: string;

@@ -6,7 +6,7 @@ import {
   inlineOutputBytes,
   type JsonValue,
 } from "@taskbridge/core/adapter";
-import type { ExecutionDetails } from "./client.ts";
+import type { ExecutionDetails } from "../aws/client.ts";
 import { consoleUrlOf } from "./execution-arn.ts";
 import { toReason } from "./to-reason.ts";
 
