@@ -22,7 +22,10 @@ export interface InspectTools {
 }
 
 /** How long ends wait for their turn to be described in one look (milliseconds); those who come later are looked at again. */
-const describeWithinMs = 8_000;
+const describeWithinMs = 2_000;
+
+/** So many ends in one look wait until histories are read; of more, none waits, and histories are left to the next look. */
+const mostDelayed = 10;
 
 interface Look extends ExecutionPlace {
   readonly previous: ExecutionSnapshot | undefined;
@@ -96,7 +99,9 @@ const lookAt = async (
       if ("snapshot" in outcome && isEnded(outcome.snapshot.status)) tools.details.forget(look.arn);
     }),
   );
-  const detailed = looks.filter(({ arn, wantsDetail }) => wantsDetail && isRunning(outcomes.get(arn)));
+  const ended = [...outcomes.values()].filter((outcome) => !isRunning(outcome)).length;
+  const detailed =
+    ended > mostDelayed ? [] : looks.filter(({ arn, wantsDetail }) => wantsDetail && isRunning(outcomes.get(arn)));
   for (const [arn, snapshot] of await tools.details.read(detailed, context)) {
     const outcome = outcomes.get(arn);
     if (outcome !== undefined && "snapshot" in outcome)

@@ -68,7 +68,7 @@ export const quotasOf = (region: string, share: number): Quotas => {
     list: bucket(rates.list),
     history: bucket(rates.history),
     historyPerSecond: historyRate * share,
-    historyReserve: (historyBurst * share) / 2,
+    historyReserve: historyBurst * share * 0.75,
     describeReserve: (describeBurst * share) / 2,
   };
 };

@@ -112,7 +112,7 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
         const { history, historyPerSecond, historyReserve } = quotas(arn);
         const turnMs = (readAt.size / historyPerSecond) * 1_000 * leastTurn;
         const isNew = hurried.has(arn) || !readAt.has(arn);
-        return isNew || history.left() > 1.5 * historyReserve || performance.now() - rankOf(arn) >= turnMs;
+        return isNew || history.left() > 1.2 * historyReserve || performance.now() - rankOf(arn) >= turnMs;
       };
       const due = places.length <= few ? places : places.filter(({ arn }) => isDue(arn));
       const queue = due.map(({ arn }) => arn).sort((one, other) => rankOf(one) - rankOf(other));
