@@ -44,6 +44,21 @@ const runs = [
     tests: "test/load",
     sizes: { TASKBRIDGE_LOAD_COMPLETIONS: "1000", TASKBRIDGE_LOAD_TIMED: "1", TASKBRIDGE_LOAD_RUNNING: "10000" },
   },
+  {
+    folder: "adapters/step-functions",
+    tests: "test/kill",
+    sizes: { TASKBRIDGE_KILLS: "20", TASKBRIDGE_KILL_RECORDS: "500" },
+  },
+  {
+    folder: "adapters/step-functions",
+    tests: "test/load",
+    sizes: {
+      TASKBRIDGE_LOAD_EXECUTIONS: "2000",
+      TASKBRIDGE_LOAD_FOREIGN: "10000",
+      TASKBRIDGE_LOAD_ENDS: "500",
+      TASKBRIDGE_LOAD_WATCHED_MS: "60000",
+    },
+  },
 ];
 
 await install();

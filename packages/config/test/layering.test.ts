@@ -64,6 +64,10 @@ describe("allowed", () => {
       "adapters/x/src/sdk-client.ts",
       `import { Sdk } from "vendor-sdk"; import type { W } from "@taskbridge/core/adapter";`,
     ],
+    [
+      "adapters/x/src/events/queue-client.ts",
+      `import type { Queue } from "vendor-queue"; const queue = () => import("vendor-queue");`,
+    ],
     ["examples/x/server.ts", `import { createServer } from "@taskbridge/server"; import { jobs } from "./jobs.ts";`],
   ])("%s: %s", (path, source) => {
     expect(check({ [path]: source })).toEqual([]);
@@ -135,5 +139,18 @@ describe("refused", () => {
       "adapters/x/src/to-error.ts": `import type { SdkError } from "vendor-sdk/errors";`,
     };
     expect(check(files)).toEqual([expect.stringContaining('"vendor-sdk" belongs in one file')]);
+  });
+
+  test("one of several clients of a vendor in two files, also when the second loads it lazily or for its types", () => {
+    const files = {
+      "adapters/x/src/sfn-client.ts": `import { Sfn } from "@vendor/client-sfn";`,
+      "adapters/x/src/events/sqs-client.ts": `const sqs = () => import("@vendor/client-sqs");`,
+      "adapters/x/src/inspect.ts": `import type { Sfn } from "@vendor/client-sfn";`,
+      "adapters/x/src/watch.ts": `const sqs = () => import("@vendor/client-sqs");`,
+    };
+    expect(check(files)).toEqual([
+      expect.stringContaining('"@vendor/client-sfn" belongs in one file'),
+      expect.stringContaining('"@vendor/client-sqs" belongs in one file'),
+    ]);
   });
 });

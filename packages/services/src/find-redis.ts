@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
+import { findPrograms, isProgram } from "./find-program.ts";
+import { installWithApt } from "./install-with-apt.ts";
 
 /** What of Redis there is to test against. */
 export type RedisEngine =
@@ -13,40 +10,6 @@ export type RedisEngine =
   | { readonly kind: "missing"; readonly reason: string };
 
 const programs = ["redis-server", "valkey-server"];
-const places = ["/usr/bin", "/usr/local/bin", "/usr/sbin", "/opt/homebrew/bin"];
-
-const run = promisify(execFile);
-const aptMs = 180_000;
-
-const isProgram = (path: string): Promise<boolean> =>
-  access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-
-const findProgram = async (): Promise<string | undefined> => {
-  const folders = [...(process.env.PATH ?? "").split(delimiter), ...places];
-  for (const program of programs)
-    for (const folder of folders) {
-      const path = join(folder, program);
-      if (folder !== "" && (await isProgram(path))) return path;
-    }
-  return undefined;
-};
-
-/** Installs Debian's package, where that needs no password. Returns why it could not be, or nothing. */
-const installWithApt = async (): Promise<string | undefined> => {
-  if (process.getuid?.() !== 0) return "and it is not installed without being root";
-  if (!(await isProgram("/usr/bin/apt-get"))) return "and there is no apt-get to install it with";
-  const options = { timeout: aptMs, env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" } };
-  try {
-    await run("apt-get", ["update", "-qq"], options);
-    await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "redis-server"], options);
-    return undefined;
-  } catch (error) {
-    return `and apt-get could not install it: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`;
-  }
-};
 
 /**
  * `REDIS_URL` where it is set, else a program: the one that `TASKBRIDGE_REDIS_SERVER` names, one on the PATH, or the one
@@ -59,7 +22,7 @@ export const findRedis = async (): Promise<RedisEngine> => {
     if (await isProgram(given)) return { kind: "program", path: given };
     return { kind: "missing", reason: `TASKBRIDGE_REDIS_SERVER is ${given}, which is no program` };
   }
-  const path = await findProgram();
+  const [path] = await findPrograms(programs);
   return path === undefined
     ? { kind: "missing", reason: `no ${programs.join(" or ")} on the PATH` }
     : { kind: "program", path };
@@ -72,6 +35,6 @@ export const findRedis = async (): Promise<RedisEngine> => {
 export const ensureRedis = async (): Promise<RedisEngine> => {
   const engine = await findRedis();
   if (engine.kind !== "missing" || process.env.TASKBRIDGE_REDIS_SERVER !== undefined) return engine;
-  const problem = await installWithApt();
+  const problem = await installWithApt(["redis-server"]);
   return problem === undefined ? findRedis() : { kind: "missing", reason: `${engine.reason}, ${problem}` };
 };

@@ -1,13 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
+import { type GuardedProcess, startGuarded } from "./guarded-process.ts";
+import { untilItAnswers } from "./until-it-answers.ts";
 
 const host = "127.0.0.1";
 const startMs = 10_000;
-const pollMs = 10;
 
 export interface RedisServerOptions {
   /** Path of `redis-server` or `valkey-server`. */
@@ -37,30 +37,18 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-interface Running {
-  readonly guard: ChildProcess;
-  readonly pid: number;
-  readonly ended: Promise<unknown>;
-}
-
-/** `cat` sees its input end when this process dies, however it does, so that no server is left behind. */
-const guardScript = `"$@" >&2 & server=$!; echo "$server"; (cat >/dev/null; kill -KILL "$server" 2>/dev/null) <&3 & wait "$server"; exit 0`;
-
 export const startRedis = async (options: RedisServerOptions): Promise<RedisServer> => {
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-redis-"));
-  const port = await freePort();
-  let running: Running | undefined;
+  const port = await freePort(host);
+  let running: GuardedProcess | undefined;
   const start = async (): Promise<void> => {
     running = await launch(options, folder, port);
-    await untilItAnswers(port, running, options.password);
+    await untilItAnswers("Redis", running.ended, startMs, () => answers(port, options.password));
   };
   const kill = async (): Promise<void> => {
     const ending = running;
     running = undefined;
-    if (ending === undefined) return;
-    signal(ending.pid, "SIGKILL");
-    ending.guard.stdio[3]?.destroy();
-    await ending.ended;
+    await ending?.kill();
   };
   const stop = async (): Promise<void> => {
     await kill();
@@ -79,8 +67,8 @@ export const startRedis = async (options: RedisServerOptions): Promise<RedisServ
     url: `redis://${login}${host}:${port}`,
     kill,
     stop,
-    pause: () => running !== undefined && signal(running.pid, "SIGSTOP"),
-    resume: () => running !== undefined && signal(running.pid, "SIGCONT"),
+    pause: () => running?.signal("SIGSTOP"),
+    resume: () => running?.signal("SIGCONT"),
     restart: async () => {
       await kill();
       await start();
@@ -88,49 +76,11 @@ export const startRedis = async (options: RedisServerOptions): Promise<RedisServ
   };
 };
 
-const signal = (pid: number, name: NodeJS.Signals): void => {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
-};
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen({ host, port: 0 });
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
-};
-
-const launch = async (options: RedisServerOptions, folder: string, port: number): Promise<Running> => {
+const launch = (options: RedisServerOptions, folder: string, port: number): Promise<GuardedProcess> => {
   const flags = ["--port", String(port), "--bind", host, "--dir", folder, "--save", "", "--daemonize", "no"];
   const kept = ["--appendonly", options.appendOnly === true ? "yes" : "no"];
   const secret = options.password === undefined ? [] : ["--requirepass", options.password];
-  const args = ["-c", guardScript, "sh", options.program, ...flags, ...kept, ...secret, ...(options.flags ?? [])];
-  const guard = spawn("sh", args, { stdio: ["ignore", "pipe", "ignore", "pipe"] });
-  const ended = once(guard, "close");
-  if (guard.stdout === null) throw new Error("no output of the server to read");
-  const [first] = await Promise.race([once(guard.stdout, "data"), ended]);
-  const pid = Number.parseInt(String(first), 10);
-  if (!(pid > 1)) throw new Error(`${options.program} could not be started`);
-  return { guard, pid, ended };
-};
-
-const untilItAnswers = async (port: number, { ended }: Running, password: string | undefined): Promise<void> => {
-  const deadline = Date.now() + startMs;
-  let hasEnded = false;
-  void ended.then(() => {
-    hasEnded = true;
-  });
-  while (!(await answers(port, password))) {
-    if (hasEnded) throw new Error("the Redis server ended as soon as it was started");
-    if (Date.now() > deadline) throw new Error(`the Redis server did not answer within ${startMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
+  return startGuarded(options.program, [...flags, ...kept, ...secret, ...(options.flags ?? [])]);
 };
 
 /** Whether it is there and has loaded its data. */

@@ -1,0 +1,88 @@
+/** What AWS says of an execution. Times are epoch milliseconds. */
+export interface ExecutionRow {
+  readonly arn: string;
+  readonly status: string;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+}
+
+/** One execution with what it was given and what came of it. Texts are JSON as AWS keeps them; `cause` is any text. */
+export interface ExecutionDetails extends ExecutionRow {
+  readonly input?: string;
+  readonly output?: string;
+  readonly error?: string;
+  readonly cause?: string;
+  readonly redriveCount?: number;
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly next?: string;
+}
+
+/** An event of an execution's history, without what we do not read. */
+export interface HistoryEvent {
+  readonly id: number;
+  /** 0 for the first; branches of Parallel and Map share one. */
+  readonly previousId: number;
+  readonly type: string;
+  readonly at: number;
+  /** Of a state that is entered or left, and of a Map whose item begins or ends. */
+  readonly state?: string;
+  /** Of a scheduled task. */
+  readonly task?: {
+    readonly resource: string;
+    readonly parameters: string;
+    readonly timeoutMs?: number;
+    readonly heartbeatMs?: number;
+  };
+  /** Items of an inline Map. */
+  readonly length?: number;
+  readonly mapRunArn?: string;
+  readonly output?: string;
+  readonly error?: string;
+  readonly cause?: string;
+}
+
+export interface Machine {
+  readonly arn: string;
+  readonly name: string;
+  /** `STANDARD` or `EXPRESS`. */
+  readonly type: string;
+  readonly description?: string;
+}
+
+/** The calls of Step Functions that we make. Each rejects with a `BridgeError`, and promptly once the signal fires. */
+export interface SfnClient {
+  region(signal: AbortSignal): Promise<string>;
+  start(call: StartCall, signal: AbortSignal): Promise<{ readonly arn: string; readonly startedAt: number }>;
+  /** Waits for the end of an Express execution: five minutes at most. */
+  startSync(call: StartCall, signal: AbortSignal): Promise<ExecutionDetails>;
+  describe(arn: string, signal: AbortSignal): Promise<ExecutionDetails>;
+  /** Running executions of a machine, the newest first. */
+  listRunning(machineArn: string, page: PageCall, signal: AbortSignal): Promise<Page<ExecutionRow>>;
+  /** The newest events first. */
+  history(arn: string, page: PageCall, signal: AbortSignal): Promise<Page<HistoryEvent>>;
+  /** How far a distributed Map has come, in items. */
+  mapRun(arn: string, signal: AbortSignal): Promise<{ readonly done: number; readonly total: number }>;
+  stop(arn: string, told: { readonly error: string; readonly cause: string }, signal: AbortSignal): Promise<void>;
+  succeedTask(token: string, output: string, signal: AbortSignal): Promise<void>;
+  failTask(token: string, told: { readonly error: string; readonly cause: string }, signal: AbortSignal): Promise<void>;
+  keepTask(token: string, signal: AbortSignal): Promise<void>;
+  machine(arn: string, signal: AbortSignal): Promise<Machine>;
+  listMachines(page: PageCall, signal: AbortSignal): Promise<Page<Machine>>;
+  tags(arn: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  close(): void;
+}
+
+export interface StartCall {
+  /** Also of a version or an alias. */
+  readonly machineArn: string;
+  readonly name: string;
+  readonly input: string;
+}
+
+export interface PageCall {
+  readonly size: number;
+  readonly token?: string;
+}

@@ -1,0 +1,126 @@
+import { BridgeError, type BridgeErrorCode, isBridgeError } from "@taskbridge/core/adapter";
+
+/** What was called, and what it is when nobody knows whether it arrived. */
+export interface CallPlace {
+  /** AWS' name for it, as in a policy: `states:StartExecution`. */
+  readonly action: string;
+  readonly ifSent: "unavailable" | "outcome_unknown";
+}
+
+type Told = readonly [code: BridgeErrorCode, message: string];
+
+const throttled: Told = ["throttled", "AWS limits the rate of"];
+const expired: Told = ["unavailable", "the server's AWS credentials have expired, or their clock is wrong, for"];
+const unknownCredentials: Told = ["denied", "AWS does not take the server's credentials (or its region is wrong) for"];
+const noCredentials: Told = ["unavailable", "the server has no AWS credentials at present for"];
+const denied: Told = ["denied", "the server's AWS credentials do not allow"];
+const key: Told = ["denied", "the KMS key of the state machine cannot be used for"];
+const gone: Told = ["not_found", "no such state machine in this account and region, or it is being deleted:"];
+const wrongType: Told = ["misconfigured", "a state machine of this type does not know"];
+const closed: Told = ["conflict", "the task is closed or its token is not valid:"];
+const badInput: Told = ["invalid_input", "AWS refuses what was sent with"];
+
+/** What AWS refuses, by the error's name. Nothing was done then. */
+const refusals: Readonly<Record<string, Told>> = {
+  AccessDeniedException: denied,
+  AccessDenied: denied,
+  UnauthorizedOperation: denied,
+  NotAuthorized: denied,
+  OptInRequired: denied,
+  KmsAccessDeniedException: key,
+  KmsInvalidStateException: key,
+  ExpiredTokenException: expired,
+  ExpiredToken: expired,
+  RequestExpired: expired,
+  UnrecognizedClientException: unknownCredentials,
+  InvalidClientTokenId: unknownCredentials,
+  InvalidSignatureException: unknownCredentials,
+  SignatureDoesNotMatch: unknownCredentials,
+  IncompleteSignature: unknownCredentials,
+  MissingAuthenticationToken: unknownCredentials,
+  MissingAuthenticationTokenException: unknownCredentials,
+  CredentialsProviderError: noCredentials,
+  TokenProviderError: noCredentials,
+  ThrottlingException: throttled,
+  Throttling: throttled,
+  TooManyRequestsException: throttled,
+  RequestLimitExceeded: throttled,
+  RequestThrottled: throttled,
+  KmsThrottlingException: throttled,
+  ExecutionLimitExceeded: ["limit_exceeded", "too many executions are open in this account for"],
+  StateMachineDoesNotExist: gone,
+  StateMachineDeleting: gone,
+  StateMachineTypeNotSupported: wrongType,
+  ExecutionDoesNotExist: ["not_found", "no such execution is seen:"],
+  ExecutionAlreadyExists: ["conflict", "another execution has this name:"],
+  ResourceNotFound: ["not_found", "no such thing in this account and region:"],
+  QueueDoesNotExist: ["not_found", "no such queue (`queueUrl`):"],
+  "AWS.SimpleQueueService.NonExistentQueue": ["not_found", "no such queue (`queueUrl`):"],
+  InvalidArn: ["misconfigured", "AWS takes no such ARN for"],
+  InvalidName: badInput,
+  InvalidExecutionInput: badInput,
+  InvalidOutput: badInput,
+  ValidationException: badInput,
+  InvalidToken: closed,
+  TaskTimedOut: closed,
+  TaskDoesNotExist: closed,
+};
+
+/** How long a refusal for its rate is waited out when AWS does not say (milliseconds): a bucket of 5 a second has some again. */
+const throttlePauseMs = 1_000;
+
+interface Thrown {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const isUnreachable = ({ code, name, message }: Thrown): boolean =>
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(textOf(code)) ||
+  (name === "TimeoutError" && /without establishing a connection/.test(textOf(message)));
+
+const retryAfterMs = ({ $response }: Thrown): number => {
+  const seconds = Number($response?.headers?.["retry-after"]);
+  return seconds > 0 ? Math.min(seconds * 1_000, 300_000) : throttlePauseMs;
+};
+
+/**
+ * An error of the AWS client. Messages name the action, since that is what a policy lacks; AWS' own text, which names users and
+ * accounts, stays in the cause.
+ */
+export const toError = (error: unknown, { action, ifSent }: CallPlace): BridgeError => {
+  if (isBridgeError(error)) return error;
+  const thrown = (error ?? {}) as Thrown;
+  const refusal = Object.hasOwn(refusals, textOf(thrown.name)) ? refusals[textOf(thrown.name)] : undefined;
+  if (refusal !== undefined) {
+    const [code, message] = refusal;
+    const pause = code === "throttled" ? { retryAfterMs: retryAfterMs(thrown) } : {};
+    const why = code === "invalid_input" ? `: ${textOf(thrown.message).slice(0, 200)}` : "";
+    const data = { action, awsError: textOf(thrown.name) };
+    return new BridgeError(code, `${message} ${action}${why}`, { notSent: true, ...pause, data, cause: error });
+  }
+  if (/region is missing/i.test(textOf(thrown.message)))
+    return new BridgeError("misconfigured", "no AWS region is set: give `region`, or AWS_REGION", {
+      notSent: true,
+      data: { path: "region" },
+      cause: error,
+    });
+  if (isUnreachable(thrown)) {
+    const why = textOf(thrown.code) === "" ? "no connection in time" : textOf(thrown.code);
+    const message = `AWS cannot be reached for ${action} (\`region\`, \`endpoint\`): ${why}`;
+    return new BridgeError("unavailable", message, { notSent: true, cause: error });
+  }
+  const status = thrown.$metadata?.httpStatusCode;
+  // Of a kind that is not known here: it was refused all the same.
+  if (status !== undefined && status >= 400 && status < 500)
+    return new BridgeError("bad_response", `AWS refuses ${action}: ${textOf(thrown.name)}`, {
+      notSent: true,
+      cause: error,
+    });
+  const message = thrown.name === "AbortError" ? "no answer in time" : `failed (${status ?? textOf(thrown.name)})`;
+  return new BridgeError(ifSent, `${action}: ${message}`, { cause: error });
+};

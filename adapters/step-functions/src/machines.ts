@@ -1,0 +1,56 @@
+import { BridgeError } from "@taskbridge/core/adapter";
+import type { Machine, SfnClient } from "./aws/client.ts";
+import { misconfigured } from "./settings/misconfigured.ts";
+import { isMachineArn } from "./settings/parse-target.ts";
+
+/** What is known of a state machine is asked again after this long (milliseconds): one may be deleted and made anew. */
+const freshMs = 600_000;
+
+export interface Machines {
+  /** The machine, which is of the type that this adapter is for. */
+  resolve(stateMachine: string, signal: AbortSignal): Promise<Machine>;
+}
+
+/** All pages of the machines of this account and region. */
+export async function* listMachines(client: SfnClient, signal: AbortSignal): AsyncGenerator<Machine> {
+  let token: string | undefined;
+  do {
+    const page = await client.listMachines({ size: 1_000, ...(token === undefined ? {} : { token }) }, signal);
+    yield* page.rows;
+    token = page.next;
+  } while (token !== undefined);
+}
+
+const standardOnly = "a name that is started once, cancel, questions and progress are Standard's alone";
+
+/** Why a machine cannot be used by an adapter of this type; undefined: it can. */
+export const wrongTypeOf = ({ name, type }: Machine, wanted: string): string | undefined => {
+  if (type.toLowerCase() === wanted) return undefined;
+  return type === "EXPRESS"
+    ? `${name} is an Express state machine: ${standardOnly}. Give it an adapter of its own with \`type: express\``
+    : `${name} is a Standard state machine, and this adapter is of \`type: express\``;
+};
+
+export const machines = (client: SfnClient, type: "standard" | "express"): Machines => {
+  const known = new Map<string, { readonly machine: Machine; readonly at: number }>();
+
+  const arnOf = async (name: string, signal: AbortSignal): Promise<string> => {
+    for await (const machine of listMachines(client, signal)) if (machine.name === name) return machine.arn;
+    throw new BridgeError("not_found", `there is no state machine ${name} in this account and region`);
+  };
+
+  return {
+    resolve: async (stateMachine, signal) => {
+      const before = known.get(stateMachine);
+      if (before !== undefined && performance.now() - before.at < freshMs) return before.machine;
+      const arn = isMachineArn(stateMachine)
+        ? stateMachine
+        : (before?.machine.arn ?? (await arnOf(stateMachine, signal)));
+      const machine = await client.machine(arn, signal);
+      const problem = wrongTypeOf(machine, type);
+      if (problem !== undefined) throw misconfigured("stateMachine", problem);
+      known.set(stateMachine, { machine, at: performance.now() });
+      return machine;
+    },
+  };
+};

@@ -1,0 +1,60 @@
+import { isObject } from "../is-object.ts";
+
+/** Longer texts say no more to a person: in characters. */
+const mostReason = 500;
+const mostDetail = 4_000;
+/** Machines that run machines that run machines. */
+const deepest = 10;
+
+/** Where services that a state waits for say why they failed: Lambda, Glue, ECS, Batch, CodeBuild and SDK integrations. */
+const members = ["errorMessage", "ErrorMessage", "StoppedReason", "StatusReason", "Message", "message"];
+
+const parseObject = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const textIn = (value: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined =>
+  names.map((name) => value[name]).find((text): text is string => typeof text === "string" && text !== "");
+
+/** The cause of a `.sync` execution is what describes the child, as JSON, whose own cause may be another one. */
+const innermost = (
+  error: string | undefined,
+  cause: string,
+  depth = 0,
+): { error: string | undefined; text: string; stack?: unknown } => {
+  const told = parseObject(cause);
+  if (told === undefined) return { error, text: cause };
+  const inner = textIn(told, ["Cause", "cause"]);
+  const innerError = textIn(told, ["Error", "error"]) ?? error;
+  if (inner !== undefined && depth < deepest) return innermost(innerError, inner, depth + 1);
+  const text = textIn(told, members);
+  if (text !== undefined)
+    return { error: textIn(told, ["errorType"]) ?? error, text, stack: told.trace ?? told.stackTrace };
+  return textIn(told, ["Error"]) === undefined ? { error, text: cause } : { error: innerError, text: "" };
+};
+
+const toLine = (text: string): string =>
+  text
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .slice(0, mostReason);
+
+/** One line for a person from an execution's `error` and `cause`, and the stack of a Lambda function. */
+export const toReason = (
+  error: string | undefined,
+  cause: string | undefined,
+): { readonly reason: string; readonly detail?: string } => {
+  const inner = innermost(error, cause ?? "");
+  const reason = [...new Set([error, inner.error, toLine(inner.text)])].filter(Boolean).join(": ");
+  const stack = Array.isArray(inner.stack) ? inner.stack.map(String).join("\n").slice(0, mostDetail) : "";
+  return {
+    reason: reason === "" ? "failed without an error or a cause" : reason,
+    ...(stack === "" ? {} : { detail: stack }),
+  };
+};

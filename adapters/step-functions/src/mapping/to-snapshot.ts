@@ -1,0 +1,69 @@
+import {
+  type ExecutionFailure,
+  type ExecutionOutput,
+  type ExecutionSnapshot,
+  type ExecutionStatus,
+  inlineOutputBytes,
+  type JsonValue,
+} from "@taskbridge/core/adapter";
+import type { ExecutionDetails } from "../aws/client.ts";
+import { consoleUrlOf } from "./execution-arn.ts";
+import { toReason } from "./to-reason.ts";
+
+const statuses: Readonly<Record<string, ExecutionStatus>> = {
+  RUNNING: "running",
+  // A child of a distributed Map, whose parent is about to run it again.
+  PENDING_REDRIVE: "running",
+  SUCCEEDED: "succeeded",
+  FAILED: "failed",
+  TIMED_OUT: "failed",
+  ABORTED: "cancelled",
+};
+
+/** Undefined for a status that AWS has added since. */
+export const toStatus = (status: string): ExecutionStatus | undefined =>
+  Object.hasOwn(statuses, status) ? statuses[status] : undefined;
+
+/** AWS keeps JSON; local engines give a text as it is. */
+const toOutput = (text: string): ExecutionOutput => {
+  const bytes = Buffer.byteLength(text);
+  const isLarge = bytes > inlineOutputBytes;
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return isLarge ? { kind: "stream", bytes, mediaType: "application/json" } : { kind: "json", value };
+  } catch {
+    return isLarge ? { kind: "stream", bytes, mediaType: "text/plain" } : { kind: "text", text };
+  }
+};
+
+/** A machine's own `TimeoutSeconds` ends it without error or cause; a state's is a failure with the error `States.Timeout`. */
+const ofMachine = { error: "States.Timeout", cause: "the state machine's TimeoutSeconds have passed" };
+
+const toFailure = ({ status, error, cause }: ExecutionDetails): ExecutionFailure | undefined => {
+  const told =
+    status === "TIMED_OUT" ? { error: error ?? ofMachine.error, cause: cause ?? ofMachine.cause } : { error, cause };
+  if (status === "ABORTED" && told.error === undefined && told.cause === undefined) return undefined;
+  const { reason, detail } = toReason(told.error, told.cause);
+  return {
+    kind: "job",
+    reason,
+    ...(told.error === undefined ? {} : { code: told.error }),
+    ...(detail === undefined ? {} : { detail }),
+  };
+};
+
+/** An execution as AWS describes it, complete when it has ended. Undefined for a status that is not known here. */
+export const toSnapshot = (details: ExecutionDetails): ExecutionSnapshot | undefined => {
+  const status = toStatus(details.status);
+  if (status === undefined) return undefined;
+  const isEnd = status !== "running";
+  const failure = status === "failed" || status === "cancelled" ? toFailure(details) : undefined;
+  return {
+    status,
+    ...(status === "succeeded" && details.output !== undefined ? { output: toOutput(details.output) } : {}),
+    ...(failure === undefined ? {} : { failure }),
+    url: consoleUrlOf(details.arn),
+    ...(details.startedAt > 0 ? { startedAt: details.startedAt } : {}),
+    ...(isEnd && details.endedAt !== undefined ? { endedAt: Math.max(details.endedAt, details.startedAt) } : {}),
+  };
+};

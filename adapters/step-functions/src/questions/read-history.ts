@@ -1,0 +1,52 @@
+import type { HistoryEvent, SfnClient } from "../aws/client.ts";
+import { foldHistory, type HistoryFold } from "./fold-history.ts";
+
+/** AWS gives so many at most. */
+export const pageSize = 1_000;
+/** Of so many executions with long histories what was read is kept, so that only what is new is read again. */
+const mostKept = 200;
+
+export interface HistoryReader {
+  /** All of an execution's history. `take`: whether another page may be read. Undefined: not all pages might be. */
+  read(arn: string, take: () => Promise<boolean>, signal: AbortSignal): Promise<HistoryFold | undefined>;
+}
+
+/** Pages from the newest event back to `afterId`. Undefined when they might not be read to the end. */
+export const readBack = async (
+  client: SfnClient,
+  arn: string,
+  afterId: number,
+  take: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<readonly HistoryEvent[] | undefined> => {
+  const events: HistoryEvent[] = [];
+  let token: string | undefined;
+  do {
+    if (!(await take())) return undefined;
+    const page = await client.history(arn, { size: pageSize, ...(token === undefined ? {} : { token }) }, signal);
+    events.push(...page.rows);
+    token = page.next;
+  } while (token !== undefined && !events.some(({ id }) => id <= afterId + 1));
+  return events;
+};
+
+export const historyReader = (client: SfnClient): HistoryReader => {
+  /** Histories of more than a page, the one read last at the end. */
+  const kept = new Map<string, HistoryFold>();
+  return {
+    read: async (arn, take, signal) => {
+      const known = kept.get(arn);
+      const events = await readBack(client, arn, known?.lastId ?? 0, take, signal);
+      if (events === undefined) return undefined;
+      const fold = known ?? foldHistory();
+      fold.take(events);
+      kept.delete(arn);
+      if (fold.lastId > pageSize) kept.set(arn, fold);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= mostKept) break;
+        kept.delete(oldest);
+      }
+      return fold;
+    },
+  };
+};

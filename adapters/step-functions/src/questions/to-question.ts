@@ -1,0 +1,37 @@
+import type { ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
+import { isObject } from "../is-object.ts";
+import { readParameters } from "./find-token.ts";
+import type { OpenCallback } from "./fold-history.ts";
+
+/** States without a timeout have one of three years, which says nothing. */
+const longestMs = 366 * 24 * 60 * 60 * 1_000;
+
+export const toQuestionId = (eventId: number): string => `sfn:${eventId}`;
+
+/** Undefined for an ID that is not of this adapter. */
+export const parseQuestionId = (id: string): number | undefined => {
+  const [, eventId] = /^sfn:(\d{1,9})$/.exec(id) ?? [];
+  return eventId === undefined ? undefined : Number(eventId);
+};
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value.trim() !== "" ? value : undefined;
+
+/**
+ * A wait as a question. Its author says what is asked by a map `mcp` beside the token, `{ message, requestedSchema }`; otherwise the
+ * state's name must do, and an answer is any object. Undefined when it lacks a token.
+ */
+export const toQuestion = ({ id, at, state, task }: OpenCallback): ExecutionQuestion | undefined => {
+  const { token, mcp } = readParameters(task.parameters);
+  if (token === undefined) return undefined;
+  const { timeoutMs, heartbeatMs } = task;
+  const schema = mcp?.requestedSchema ?? mcp?.schema;
+  return {
+    id: toQuestionId(id),
+    message: textOf(mcp?.message) ?? `${state ?? "The state machine"} waits for an answer`,
+    ...(isObject(schema) ? { schema: schema as JsonObject } : {}),
+    secret: token,
+    ...(timeoutMs !== undefined && timeoutMs <= longestMs ? { expiresAt: at + timeoutMs } : {}),
+    ...(heartbeatMs !== undefined && heartbeatMs > 0 ? { heartbeatMs } : {}),
+  };
+};

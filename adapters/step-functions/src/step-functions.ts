@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type AdapterTraits,
+  BridgeError,
+  type CallContext,
+  type ExecutionRef,
+  isBridgeError,
+  type OutputChunk,
+  type OutputRange,
+  toBridgeError,
+  type WorkflowAdapter,
+} from "@taskbridge/core/adapter";
+import type { SfnClient } from "./aws/client.ts";
+import { sfnClient } from "./aws/sfn-client.ts";
+import { type Quotas, quotasOf } from "./aws/token-bucket.ts";
+import type { QueueClient } from "./events/queue-client.ts";
+import { sqsClient } from "./events/sqs-client.ts";
+import { watchQueue } from "./events/watch-queue.ts";
+import { expressRuns } from "./express/express-runs.ts";
+import { inspectExecutions } from "./inspect.ts";
+import { machines } from "./machines.ts";
+import { executionArnOf, parseRef, toRef } from "./mapping/execution-arn.ts";
+import { checkMachines } from "./operator/check-machines.ts";
+import { discoverMachines } from "./operator/discover-machines.ts";
+import { answerQuestion, tokenOf } from "./questions/answer-question.ts";
+import { detailReader } from "./questions/read-details.ts";
+import { parseOptions, type StepFunctionsOptions } from "./settings/parse-options.ts";
+import { isMachineArn, parseTarget, type StepFunctionsTarget } from "./settings/parse-target.ts";
+import { maxPayloadBytes, startExecution } from "./start.ts";
+import { sweeps } from "./sweep.ts";
+
+/** AWS keeps an ended execution, and its name, for 90 days. */
+const keptMs = 90 * 24 * 60 * 60 * 1_000;
+
+const standardTraits: AdapterTraits = {
+  start: { kind: "idempotent", forMs: keptMs },
+  cancel: "confirmed",
+  minInspectIntervalMs: 2_000,
+  mustInspectWithinMs: keptMs,
+  inspectBatch: 1_000,
+  maxInspectCallsPerMinute: 100,
+  maxPayloadBytes,
+  retentionMs: keptMs,
+  hostBound: false,
+  questions: "form",
+  progress: "counted",
+};
+
+const expressTraits: AdapterTraits = {
+  start: { kind: "at-most-once" },
+  cancel: "none",
+  minInspectIntervalMs: 250,
+  mustInspectWithinMs: null,
+  inspectBatch: 1_000,
+  maxPayloadBytes,
+  // Of the output; the engine has it by then.
+  retentionMs: 600_000,
+  hostBound: false,
+  questions: "none",
+  progress: "none",
+};
+
+/** Part of an output, which AWS gives as a whole only. */
+const readOutput = async (
+  client: SfnClient,
+  quotas: Quotas,
+  ref: ExecutionRef,
+  { offset, length }: OutputRange,
+  { signal }: CallContext,
+): Promise<OutputChunk> => {
+  if (!(await quotas.describe.take(20_000, signal)))
+    throw new BridgeError("throttled", "the account's rate of states:DescribeExecution does not suffice");
+  const { output } = await client.describe(ref, signal);
+  if (output === undefined) throw new BridgeError("not_found", "the execution has no output");
+  const bytes = Buffer.from(output);
+  return { bytes: bytes.subarray(offset, offset + length), totalBytes: bytes.length };
+};
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal });
+
+/** Puts state machines of AWS Step Functions behind MCP tasks. Throws `misconfigured`; calls AWS with the first task. */
+export const stepFunctions = (given: StepFunctionsOptions = {}): WorkflowAdapter<StepFunctionsTarget> => {
+  const options = parseOptions({ ...given });
+  const { type, region, queueUrl } = options;
+  return stepFunctionsOver(
+    { type, region, quotaShare: options.quotaShare },
+    sfnClient(options),
+    queueUrl === undefined
+      ? undefined
+      : sqsClient({ queueUrl, region, endpoint: options.queueEndpoint, profile: options.profile }),
+  );
+};
+
+export interface CoreOptions {
+  readonly type: "standard" | "express";
+  readonly region: string | undefined;
+  readonly quotaShare: number;
+}
+
+/** The adapter on clients that are there already. */
+export const stepFunctionsOver = (
+  { type, region, quotaShare }: CoreOptions,
+  client: SfnClient,
+  queue: QueueClient | undefined,
+): WorkflowAdapter<StepFunctionsTarget> => {
+  const closing = new AbortController();
+  const known = machines(client, type);
+  const common = {
+    contract: 1,
+    kind: "step-functions",
+    parseTarget: (target) => parseTarget(target, region),
+    discover: (filter, context) => discoverMachines(client, type, filter, context, pause),
+    check: (targets, { signal }) => checkMachines({ client, queue, type }, targets, signal),
+    close: async () => {
+      closing.abort();
+      client.close();
+      queue?.close();
+    },
+  } satisfies Partial<WorkflowAdapter<StepFunctionsTarget>>;
+
+  if (type === "express") return { ...common, traits: expressTraits, ...expressRuns(client, known, closing.signal) };
+
+  const byRegion = new Map<string, Quotas>();
+  const quotas = (arn: string): Quotas => {
+    const ofArn = arn.split(":")[3] ?? "";
+    const rates = byRegion.get(ofArn) ?? quotasOf(ofArn, quotaShare);
+    byRegion.set(ofArn, rates);
+    return rates;
+  };
+  const details = detailReader(client, quotas);
+  const tools = { client, quotas, details, sweeps: sweeps(client, quotas, closing.signal) };
+
+  return {
+    ...common,
+    traits: standardTraits,
+    start: (request, context) => startExecution(client, known, request, context),
+    inspect: (items, context) => inspectExecutions(tools, items, context),
+    cancel: async (ref, reason, { signal }) => {
+      try {
+        await client.stop(parseRef(ref).arn, { error: "Taskbridge.Cancelled", cause: reason.slice(0, 1_000) }, signal);
+      } catch (error) {
+        if (!isBridgeError(error) || error.code !== "not_found") throw error;
+        // It may have been started a moment ago.
+        throw new BridgeError("unavailable", error.message, { notSent: true, cause: error });
+      }
+    },
+    answer: (ref, request, context) => {
+      const place = parseRef(ref);
+      return answerQuestion(client, quotas(place.arn), place, request, context);
+    },
+    heartbeat: (_ref, question, { signal }) => client.keepTask(tokenOf(question), signal),
+    find: async ({ key, target }, { signal }) => {
+      const { stateMachine } = target;
+      const arn = isMachineArn(stateMachine) ? stateMachine : (await known.resolve(stateMachine, signal)).arn;
+      const execution = executionArnOf(arn, key);
+      try {
+        await client.describe(execution, signal);
+        return toRef(execution);
+      } catch (error) {
+        if (toBridgeError(error).code === "not_found") return undefined;
+        throw error;
+      }
+    },
+    readOutput: (ref, range, context) => readOutput(client, quotas(parseRef(ref).arn), ref, range, context),
+    ...(queue === undefined
+      ? {}
+      : { watch: (request, context) => watchQueue(queue, request, { hurry: details.hurry, pause }, context) }),
+  };
+};

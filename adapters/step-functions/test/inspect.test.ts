@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import type { ExecutionRef, InspectItem, InspectOutcome } from "@taskbridge/core/adapter";
+import { toRef } from "../src/mapping/execution-arn.ts";
+import { callContext, newKey } from "./call-context.ts";
+import { runsOn } from "./facade/script.ts";
+import { type FacadeBench, facadeBench } from "./facade-bench.ts";
+
+let bench: FacadeBench;
+let machine: string;
+beforeEach(async () => {
+  bench = await facadeBench();
+  machine = bench.facade.machine("orders", runsOn);
+});
+afterEach(async () => {
+  await bench.adapter.close?.();
+  await bench.facade.close();
+});
+
+const asked = (action: string): number => bench.facade.counts[action]?.asked ?? 0;
+
+const toItem = (ref: ExecutionRef, want: InspectItem["want"] = "status"): InspectItem => ({
+  ref,
+  want,
+  previous: { status: "running", startedAt: bench.facade.execution(ref).startedAt },
+});
+
+const look = (items: readonly InspectItem[], context = callContext()): Promise<readonly InspectOutcome[]> =>
+  bench.adapter.inspect?.(items, context) ?? Promise.reject(new Error("no inspect"));
+
+const statusOf = (outcome: InspectOutcome | undefined): string =>
+  outcome === undefined ? "none" : "snapshot" in outcome ? outcome.snapshot.status : (Object.keys(outcome)[0] ?? "");
+
+const populate = (count: number, prefix: string): readonly ExecutionRef[] =>
+  bench.facade.populate(machine, count, prefix).map(toRef);
+
+describe("many executions", () => {
+  it("cost a page for a thousand, and a description for each that has ended", async () => {
+    const refs = populate(900, "ours");
+    for (const ref of refs.slice(0, 40)) bench.facade.end(ref, { status: "SUCCEEDED", output: "1" });
+    const outcomes = await look(refs.map((ref) => toItem(ref)));
+    expect(outcomes.map(statusOf).filter((status) => status === "succeeded")).toHaveLength(40);
+    expect(outcomes.map(statusOf).filter((status) => status === "running")).toHaveLength(860);
+    expect([asked("ListExecutions"), asked("DescribeExecution"), asked("GetExecutionHistory")]).toEqual([1, 40, 0]);
+  });
+
+  it("are listed only as far back as the oldest of ours", async () => {
+    populate(3_000, "older");
+    const refs = populate(100, "ours");
+    populate(500, "newer");
+    await look(refs.map((ref) => toItem(ref)));
+    expect(asked("ListExecutions")).toBe(1);
+  });
+
+  it("share the pages of those that are looked at meanwhile", async () => {
+    const refs = populate(1_500, "ours");
+    const items = refs.map((ref) => toItem(ref));
+    const looks = [0, 1, 2, 3, 4].map((part) => look(items.slice(part * 300, part * 300 + 300)));
+    const outcomes = (await Promise.all(looks)).flat();
+    expect(outcomes.every((outcome) => statusOf(outcome) === "running")).toBe(true);
+    // Two for all that asked before the list began, two at most for those that came after.
+    expect(asked("ListExecutions")).toBeLessThanOrEqual(4);
+  });
+
+  it("are told by their last event when more have ended than may be described at once", async () => {
+    const refs = populate(400, "ours");
+    for (const ref of refs) bench.facade.end(ref, { status: "FAILED", error: "NoStock", cause: "none left" });
+    const outcomes = await look(refs.map((ref) => toItem(ref)));
+    expect(outcomes.map(statusOf).filter((status) => status === "failed")).toHaveLength(400);
+    expect(outcomes.every((outcome) => "snapshot" in outcome && outcome.snapshot.failure?.code === "NoStock")).toBe(
+      true,
+    );
+    expect(bench.facade.counts.DescribeExecution?.throttled).toBe(0);
+    expect(bench.facade.counts.GetExecutionHistory?.throttled).toBe(0);
+    expect(asked("DescribeExecution") + asked("GetExecutionHistory")).toBeLessThanOrEqual(401);
+  });
+
+  it("are all described for one token each, as far as those reach", async () => {
+    const refs = populate(240, "ours");
+    for (const ref of refs) bench.facade.end(ref, { status: "ABORTED" });
+    const outcomes = await look(refs.map((ref) => toItem(ref)));
+    expect(outcomes.map(statusOf)).toEqual(refs.map(() => "cancelled"));
+    expect([asked("DescribeExecution"), asked("GetExecutionHistory")]).toEqual([240, 0]);
+  });
+
+  it("are described when the list does not show them yet", async () => {
+    const refs = populate(20, "ours");
+    bench.facade.setLag({ listMs: 60_000 });
+    const outcomes = await look(refs.map((ref) => toItem(ref)));
+    expect(outcomes.map(statusOf)).toEqual(refs.map(() => "running"));
+    expect(asked("DescribeExecution")).toBe(20);
+  });
+
+  it("are asked for one by one when their machine is deleted, and then not found", async () => {
+    const refs = populate(5, "ours");
+    const items = refs.map((ref) => toItem(ref));
+    bench.facade.remove(machine, "gone");
+    expect((await look(items)).map(statusOf)).toEqual(refs.map(() => "notFound"));
+  });
+});
+
+describe("few executions", () => {
+  it("are described without a list", async () => {
+    const refs = populate(3, "ours");
+    await look(refs.map((ref) => toItem(ref)));
+    expect([asked("ListExecutions"), asked("DescribeExecution")]).toEqual([0, 3]);
+  });
+
+  it("are not missing for good when AWS does not show them (yet)", async () => {
+    const [ref] = populate(1, "ours");
+    const items = [toItem(ref as ExecutionRef)];
+    bench.facade.setLag({ describeMs: 60_000 });
+    expect(await look(items)).toEqual([{ notFound: { proven: false, reason: expect.any(String) } }]);
+  });
+
+  it("that run again after they had ended are told as they are, and logged", async () => {
+    const [ref] = populate(1, "ours");
+    bench.facade.tell(ref as ExecutionRef, { status: "RUNNING", redriveCount: 1 });
+    const context = callContext();
+    const [outcome] = await look([toItem(ref as ExecutionRef)], context);
+    expect(statusOf(outcome)).toBe("running");
+    expect(context.logged).toEqual([expect.stringContaining("redriven")]);
+  });
+});
+
+describe("AWS refuses", () => {
+  it.each([
+    [{ throttles: () => true }, { code: "throttled", retryAfterMs: 1_000 }],
+    [
+      { denies: ["DescribeExecution"] },
+      { code: "denied", message: expect.stringContaining("states:DescribeExecution") },
+    ],
+    [{ credentialsExpired: true }, { code: "unavailable", message: expect.stringContaining("have expired") }],
+  ])("everything: the look as a whole rejects (%j)", async (faults, told) => {
+    const items = populate(2, "ours").map((ref) => toItem(ref));
+    bench.facade.setFaults(faults);
+    await expect(look(items)).rejects.toMatchObject(told);
+  });
+
+  it("the list: the look rejects, and what may be described is not lost to it", async () => {
+    const items = populate(10, "ours").map((ref) => toItem(ref));
+    bench.facade.setFaults({ denies: ["ListExecutions"] });
+    const told = { code: "denied", message: expect.stringContaining("states:ListExecutions") };
+    await expect(look(items)).rejects.toMatchObject(told);
+    const few = items.slice(0, 2);
+    expect((await look(few)).map(statusOf)).toEqual(["running", "running"]);
+  });
+
+  it("the history: the status is told all the same, and why no questions are seen", async () => {
+    const { ref } = await bench.adapter.start(
+      { key: newKey(), target: bench.target("asks"), input: "{}", attempt: 1 },
+      callContext(),
+    );
+    bench.facade.setFaults({ denies: ["GetExecutionHistory"] });
+    const context = callContext();
+    const [outcome] = await look([{ ref, want: "detail" }], context);
+    expect(outcome).toEqual({ snapshot: expect.not.objectContaining({ questions: expect.anything() }) });
+    expect(context.logged).toEqual([expect.stringContaining("states:GetExecutionHistory")]);
+  });
+});
+
+it("reads histories within their rate, those first that were read longest ago", async () => {
+  const items = populate(600, "ours").map((ref) => toItem(ref, "detail"));
+  const withDetails = async () => {
+    const outcomes = await look(items);
+    return outcomes.flatMap((outcome, index) => ("snapshot" in outcome && outcome.snapshot.questions ? [index] : []));
+  };
+  const first = await withDetails();
+  expect(first.length).toBeGreaterThan(70);
+  expect(first.length).toBeLessThan(400);
+  expect(bench.facade.counts.GetExecutionHistory?.throttled).toBe(0);
+  const second = await withDetails();
+  expect(second.filter((index) => first.includes(index))).toEqual([]);
+});

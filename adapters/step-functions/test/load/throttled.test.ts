@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "@jest/globals";
+import "../aws-environment.ts";
+import { startFacade } from "../facade/facade.ts";
+import { runsOn } from "../facade/script.ts";
+import { startServer } from "../server-process.ts";
+import { taskClient } from "../task-client.ts";
+import { until } from "../until.ts";
+
+const running = 40;
+const throttledMs = 8_000;
+
+it("executions that are asked for while AWS throttles cost ever fewer calls, and clients are told to come less often (case 28)", async () => {
+  const facade = await startFacade();
+  const folder = await mkdtemp(join(tmpdir(), "taskbridge-throttled-"));
+  const machine = facade.machine("orders", runsOn);
+  const server = await startServer(new URL("./load-server.mjs", import.meta.url), {
+    FOLDER: folder,
+    ENDPOINT: facade.endpoint,
+    SWEEP_MS: "2000",
+  });
+  try {
+    if (server === undefined) throw new Error("the server did not start");
+    const client = taskClient(server.url);
+    const taskIds = await Promise.all(
+      Array.from({ length: running }, async (_, n) => (await client.start("work", { n })).taskId),
+    );
+    const poll = async (): Promise<number> => {
+      const tasks = await Promise.all(taskIds.map((taskId) => client.get(taskId)));
+      return Math.max(...tasks.map(({ pollIntervalMs = 0 }) => pollIntervalMs));
+    };
+    const before = await poll();
+    facade.setFaults({ throttles: () => true });
+
+    const asked = (): number => Object.values(facade.counts).reduce((sum, { throttled }) => sum + throttled, 0);
+    const until8s = Date.now() + throttledMs;
+    let told = 0;
+    while (Date.now() < until8s) {
+      told = Math.max(told, await poll());
+      await sleep(250);
+    }
+    // Not one call for each poll of each task, nor one a second: the pauses double.
+    expect(asked()).toBeGreaterThan(1);
+    expect(asked()).toBeLessThan(running);
+    expect(told).toBeGreaterThan(before);
+    facade.setFaults({});
+    for (const { arn } of facade.executions(machine)) facade.end(arn, { status: "SUCCEEDED", output: "{}" });
+    const areDone = async (): Promise<true | undefined> =>
+      (await Promise.all(taskIds.map((taskId) => client.get(taskId)))).every(({ status }) => status === "completed") ||
+      undefined;
+    await until("all ends are noticed", areDone, 40_000);
+  } finally {
+    server?.signal("SIGKILL");
+    await server?.gone;
+    await facade.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 90_000);

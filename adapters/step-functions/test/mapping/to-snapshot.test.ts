@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "@jest/globals";
+import { consoleUrlOf, executionArnOf, parseExecutionArn, parseRef, toRef } from "../../src/mapping/execution-arn.ts";
+import { toReason } from "../../src/mapping/to-reason.ts";
+import { toSnapshot } from "../../src/mapping/to-snapshot.ts";
+
+const readFixture = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8"));
+
+interface Described {
+  readonly name: string;
+  readonly details: { readonly status: string };
+  readonly snapshot: object;
+}
+
+interface Caused {
+  readonly name: string;
+  readonly error: string;
+  readonly cause: string;
+  readonly told: object;
+}
+
+const descriptions: readonly Described[] = readFixture("descriptions.json");
+const causes: readonly Caused[] = readFixture("causes.json");
+
+const arn = "arn:aws:states:eu-west-1:111122223333:execution:orders:mcp-1";
+const startedAt = Date.UTC(2026, 0, 1);
+const url = `https://eu-west-1.console.aws.amazon.com/states/home?region=eu-west-1#/v2/executions/details/${arn}`;
+
+it.each(descriptions)("tells $name", ({ details, snapshot }) => {
+  expect(toSnapshot({ arn, startedAt, ...details })).toEqual({ url, startedAt, ...snapshot });
+});
+
+it("does not guess what a new status means", () => {
+  expect(toSnapshot({ arn, startedAt, status: "PAUSED" })).toBeUndefined();
+  expect(toSnapshot({ arn, startedAt, status: "constructor" })).toBeUndefined();
+});
+
+it("leaves an output above the inline limit to be read, and takes what is no JSON as text", () => {
+  const output = JSON.stringify("x".repeat(65_536));
+  const told = { arn, startedAt, status: "SUCCEEDED" };
+  expect(toSnapshot({ ...told, output })?.output).toEqual({
+    kind: "stream",
+    bytes: 65_538,
+    mediaType: "application/json",
+  });
+  expect(toSnapshot({ ...told, output: "not JSON" })?.output).toEqual({ kind: "text", text: "not JSON" });
+});
+
+it.each(causes)("reads a cause: $name", ({ error, cause, told }) => {
+  expect(toReason(error, cause)).toEqual(told);
+});
+
+it("goes no deeper into causes than any machine does", () => {
+  let cause = "bottom";
+  for (let depth = 0; depth < 12; depth++) cause = JSON.stringify({ Error: `E${depth}`, Cause: cause });
+  expect(toReason("E", cause).reason.length).toBeLessThan(600);
+});
+
+it("finds an execution by the machine's ARN and a name, and takes it apart again", () => {
+  const machineArn = "arn:aws-us-gov:states:us-gov-west-1:111122223333:stateMachine:orders";
+  const execution = executionArnOf(machineArn, "mcp-1");
+  expect(parseExecutionArn(execution)).toMatchObject({ machineArn, name: "mcp-1", region: "us-gov-west-1" });
+  expect(parseRef(toRef(execution)).arn).toBe(execution);
+  expect(consoleUrlOf(execution)).toContain("https://us-gov-west-1.console.amazonaws-us-gov.com/states/");
+  expect(parseExecutionArn("arn:aws:states:eu-west-1:111122223333:express:orders:mcp-1:uuid")).toBeUndefined();
+});

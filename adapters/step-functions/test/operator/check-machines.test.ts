@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it } from "@jest/globals";
+import type { CheckFinding } from "@taskbridge/core/adapter";
+import type { StepFunctionsTarget } from "../../src/index.ts";
+import { callContext } from "../call-context.ts";
+import type { Faults } from "../facade/faults.ts";
+import { type FacadeBench, facadeBench } from "../facade-bench.ts";
+
+let bench: FacadeBench;
+beforeEach(async () => {
+  bench = await facadeBench();
+  bench.facade.machine("quick", { steps: [] }, { type: "EXPRESS" });
+});
+afterEach(() => bench.facade.close());
+
+const check = async (...targets: readonly StepFunctionsTarget[]): Promise<readonly CheckFinding[]> =>
+  (await bench.adapter.check?.(targets, callContext())) ?? [];
+
+it("finds machines that can be used, and says what was not tried", async () => {
+  const [finding] = await check(bench.target("succeeds"));
+  expect(finding).toEqual({
+    level: "ok",
+    path: "targets[0].stateMachine",
+    message: expect.stringMatching(/STANDARD, in eu-west-1; states:StartExecution .*not tried/),
+  });
+});
+
+it.each([
+  ["quick", /Express state machine.*type: express/],
+  ["missing", /no state machine missing/],
+  ["arn:aws:states:eu-west-1:123456789012:stateMachine:missing", /no such state machine/],
+  ["arn:aws:states:us-east-1:123456789012:stateMachine:succeeds", /is in us-east-1/],
+])("finds what is wrong with %s", async (stateMachine, message) => {
+  expect(await check({ stateMachine })).toEqual([
+    { level: "error", path: "targets[0].stateMachine", message: expect.stringMatching(message) },
+  ]);
+});
+
+it("leaves what depends on the input", async () => {
+  expect(await check({ stateMachine: "{{input.machine}}" })).toEqual([expect.objectContaining({ level: "warning" })]);
+});
+
+const denied = ["DescribeExecution", "GetExecutionHistory", "StopExecution", "ListExecutions", "SendTaskSuccess"];
+it.each(denied)("names the action that is denied: %s", async (action) => {
+  bench.facade.setFaults({ denies: [action] });
+  expect(await check({ stateMachine: "arn:aws:states:eu-west-1:123456789012:stateMachine:succeeds" })).toEqual([
+    expect.objectContaining({ level: "error", message: expect.stringContaining(`states:${action}`) }),
+  ]);
+});
+
+it.each<[Faults, RegExp]>([
+  [{ credentialsExpired: true }, /have expired/],
+  [{ throttles: () => true }, /limits the rate/],
+])("tells why nothing can be asked: %j", async (faults, message) => {
+  bench.facade.setFaults(faults);
+  expect(await check(bench.target("succeeds"))).toEqual([
+    expect.objectContaining({ level: "error", message: expect.stringMatching(message) }),
+  ]);
+});
