@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { scenarios } from "./engine-commands.ts";
 import { play } from "./engine-play.ts";
 
-const numRuns = Number(process.env.TASKBRIDGE_PROPERTY_RUNS ?? 2_000);
+const numRuns = Number(process.env.TASKBRIDGE_PROPERTY_RUNS ?? 800);
 const seed = Number(process.env.TASKBRIDGE_PROPERTY_SEED ?? 20_260_101);
 
 it(

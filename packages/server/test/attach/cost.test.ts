@@ -18,8 +18,8 @@ afterEach(hangUp);
 afterEach(stopAll);
 
 /** Over HTTP, where `Request` and `Response` cost most; connecting alone is tried more often. */
-const requests = Number(process.env.TASKBRIDGE_TEST_REQUESTS ?? 600);
-const connections = 10_000;
+const requests = Number(process.env.TASKBRIDGE_TEST_REQUESTS ?? 200);
+const connections = 3_000;
 const anyResult = z.looseObject({});
 const text = { content: [{ type: "text" as const, text: "own" }] };
 
