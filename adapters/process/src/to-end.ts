@@ -17,11 +17,27 @@ export interface EndFacts {
   readonly missing: string | undefined;
 }
 
-const lastLine = (text: string): string | undefined => text.trimEnd().split("\n").at(-1)?.trim() || undefined;
+/** The last line; of what Node writes of an error that nobody caught, the line of the error. */
+const tellingLine = (text: string): string | undefined => {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return /^Node\.js v\d/.test(lines.at(-1) ?? "") ? errorLine(lines.slice(0, -1)) : lines.at(-1);
+};
+
+/** It comes below the caret that points into the code. Where the beginning is cut off, it is the line above the stack. */
+const errorLine = (lines: readonly string[]): string | undefined => {
+  const caret = lines.findLastIndex((line) => /^\^+$/.test(line));
+  const stack = lines.findIndex((line) => line.startsWith("at "));
+  const line = (caret === -1 ? lines[stack - 1] : lines[caret + 1]) ?? lines.at(-1);
+  // An error without a stack is written with its members: `[Error: …] {`.
+  return line?.replace(/ \{$/, "");
+};
 
 const exitFailure = ({ exitCode, signal, stderrTail }: EndFacts): ExecutionFailure => {
   const how = signal === null ? `exit code ${exitCode}` : `killed by ${signal}`;
-  const line = lastLine(stderrTail);
+  const line = tellingLine(stderrTail);
   return {
     kind: "job",
     reason: (line === undefined ? how : `${how}: ${line}`).slice(0, longestReason),

@@ -50,3 +50,30 @@ describe("how a command that has ended counts", () => {
     expect(toEnd({ ...facts, ...change })).toEqual(end);
   });
 });
+
+describe("the reason of a Node job that ended by an error nobody caught", () => {
+  const stack = "    at file:///job.mjs:1:7\n    at async main (node:internal/main:1:2)";
+  const code = 'file:///job.mjs:1\nthrow new Error("boom");\n      ^\n\n';
+  const version = "\n\nNode.js v20.20.2\n";
+  it.each([
+    ["an error", `opening\n${code}Error: boom\n${stack}${version}`, "Error: boom"],
+    ["one of several lines", `${code}Error: boom\nand more\n${stack}${version}`, "Error: boom"],
+    [
+      "one with a cause",
+      `${code}Error: boom\n${stack} {\n  [cause]: Error: inner\n      at x:1:2\n}${version}`,
+      "Error: boom",
+    ],
+    [
+      "one without a stack",
+      `${code}[Error: ENOENT: no such file] {\n  errno: -2\n}${version}`,
+      "[Error: ENOENT: no such file]",
+    ],
+    ["one whose code is not shown", `Error: boom\n${stack}${version}`, "Error: boom"],
+    ["nothing but the version", `${version}`, undefined],
+    ["a word about Node that is not the last", "Node.js v20 is too old\nfailed\n", "failed"],
+  ])("%s", (_, stderrTail, line) => {
+    expect(toEnd({ ...facts, exitCode: 1, stderrTail }).failure?.reason).toBe(
+      line === undefined ? "exit code 1" : `exit code 1: ${line}`,
+    );
+  });
+});
