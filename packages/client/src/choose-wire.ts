@@ -55,7 +55,7 @@ export const wiresOf = ({ connection, inbox, framing, clock, noticeTimeoutMs }: 
       const name = wanted === "auto" ? order.find((wire) => has[wire]) : wanted;
       if (mintedId && name !== "sep-1686") {
         throw unsupported(
-          "a taskId of one's own needs sep-1686, which is spoken on connections before 2026-07-28 only",
+          'a taskId of one\'s own needs sep-1686, which is spoken on legacy connections only (SDK 2: versionNegotiation: { mode: "legacy" })',
         );
       }
       if (name === undefined || !has[name]) throw unsupported(`the server does not offer ${name} on this connection`);

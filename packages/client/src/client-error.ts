@@ -8,7 +8,9 @@
  * - `expired`: the server does not keep the task any more. `not_found`: it does not know the ID, or not for this caller.
  * - `refused`: the server answered the call with a JSON-RPC error, which is in `rpc`.
  * - `unreachable`: the server could not be asked for as long as the client is patient.
- * - `outcome_unknown`: the connection broke before the answer, on a wire where asking again could run the tool twice.
+ * - `outcome_unknown`: the connection broke before the answer, on a wire where asking again could run the tool twice; or
+ *   the call was cancelled while the server waited for an answer to a question of 2026-07-28, and so had no request open
+ *   that could be cancelled. The tool may go on.
  * - `session_lost`: the server does not know the session any more, and there is no `reconnect`.
  * - `unsupported`: the wire or the server cannot do this. `invalid_input`: an option or argument of ours is wrong.
  * - `bad_response`: the server answered something that the protocol does not allow.

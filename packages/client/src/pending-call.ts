@@ -50,7 +50,8 @@ export interface PendingCall {
   result(): Promise<ToolResult>;
   /**
    * Asks the server to stop the task, or the call where there is no task yet. Resolves when the server has been told;
-   * `result()` tells whether it was in time: it rejects with `cancelled`, or gives the result of a task that was faster.
+   * `result()` tells whether it was in time: it rejects with `cancelled`, or gives the result of a task that was faster. At
+   * a question of 2026-07-28 before there is a task, nothing can be told: it rejects with `outcome_unknown`.
    */
   cancel(): Promise<void>;
   /** Ends the wait: `result()` rejects with `detached`. The task goes on. */

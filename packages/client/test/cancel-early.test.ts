@@ -63,12 +63,40 @@ describe.each(ways)("cancelled while a question before the task is open: %s", (_
     await eventually(() => asked() !== undefined);
     await pending.cancel();
     expect(asked()?.aborted).toBe(true);
-    await expect(pending.result()).rejects.toMatchObject({ code: "cancelled" });
-    await expect(pending.created).rejects.toMatchObject({ code: "cancelled" });
+    // A question of 2026-07-28 is the answer of the call: no request is open that could be cancelled.
+    const code = script.version === modern.version ? "outcome_unknown" : "cancelled";
+    await expect(pending.result()).rejects.toMatchObject({ code });
+    await expect(pending.created).rejects.toMatchObject({ code });
+    expect(methodsOf(client).filter((method) => method === "tools/call")).toHaveLength(1);
     if (script.version === modern.version) return;
     expect(client.sent).toContainEqual({ jsonrpc: "2.0", id: 7, result: { action: "cancel" } });
     expect(methodsOf(client)).toContain("notifications/cancelled");
   });
+});
+
+test("cancelled as soon as it is answered: the answer is not sent any more, and what the tool does is not known", async () => {
+  const client = scriptedClient({ ...modern, capabilities: {}, answer: () => round });
+  const pending = taskClient(client).beginCall(
+    "job",
+    {},
+    {
+      onQuestion: () => {
+        queueMicrotask(() => void pending.cancel());
+        return { action: "decline" };
+      },
+    },
+  );
+  await expect(pending.result()).rejects.toMatchObject({ code: "outcome_unknown" });
+  expect(methodsOf(client)).toEqual(["tools/call"]);
+});
+
+test("cancelled while an answered call is under way again: that request is cancelled", async () => {
+  let calls = 0;
+  const client = scriptedClient({ ...modern, capabilities: {}, answer: () => (++calls === 1 ? round : undefined) });
+  const pending = taskClient(client).beginCall("job", {}, { onQuestion: () => ({ action: "decline" }) });
+  await eventually(() => calls === 2);
+  await pending.cancel();
+  await expect(pending.result()).rejects.toMatchObject({ code: "cancelled" });
 });
 
 describe("a call that is cancelled before it is answered", () => {

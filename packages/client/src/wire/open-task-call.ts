@@ -25,7 +25,8 @@ export const openTaskCall = (
         const outcome = await begun;
         if (outcome.kind === "task") await cancelTask(outcome.task.taskId);
       } catch (error) {
-        if (!isTaskClientError(error, "cancelled")) throw error;
+        // `result()` tells which of both it is.
+        if (!isTaskClientError(error, "cancelled") && !isTaskClientError(error, "outcome_unknown")) throw error;
       } finally {
         stop();
       }

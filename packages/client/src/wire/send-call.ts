@@ -42,7 +42,8 @@ export const callInRounds = async (
   for (let round = 0; round < mostRounds; round++) {
     const answer = await sendCall(connection, frame(params, asks), options);
     if (answer["resultType"] !== "input_required") return answer;
-    const inputResponses = await answerAll(answer["inputRequests"], ask);
+    const inputResponses = await answerAll(answer["inputRequests"], ask).catch(toUnsettled);
+    if (options?.signal?.aborted) toUnsettled(options.signal.reason);
     const { requestState } = answer;
     params = {
       ...first,
@@ -51,6 +52,19 @@ export const callInRounds = async (
     };
   }
   throw new TaskClientError("bad_response", `the tool asked ${mostRounds} times before it started`);
+};
+
+/**
+ * Between two rounds no request is open that a cancellation could be about, and the server may have begun something
+ * before it asked.
+ */
+const toUnsettled = (error: unknown): never => {
+  if (!isTaskClientError(error, "cancelled")) throw error;
+  throw new TaskClientError(
+    "outcome_unknown",
+    "given up at a question: the server had answered the call with it, so that nothing could be cancelled, and what the tool has begun may go on",
+    { cause: error },
+  );
 };
 
 /** The answers to a round of questions, asked one after the other. */
