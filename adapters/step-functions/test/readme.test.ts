@@ -50,7 +50,7 @@ it("shows a rule that matches what the adapter hears, and a policy for it", () =
   const executionArn = `arn:aws:states:eu-west-1:111122223333:execution:orders:${key}`;
   for (const status of rule.detail.status)
     expect(parseEvent(JSON.stringify({ source: rule.source[0], detail: { executionArn, status } }))).toMatchObject({
-      update: { key },
+      update: { ref: executionArn },
     });
   expect((JSON.parse(policy) as Policy).Statement[0]?.Action).toBe("sqs:SendMessage");
 });

@@ -1,4 +1,4 @@
-import { asStartKey, type ExecutionUpdate } from "@taskbridge/core/adapter";
+import type { ExecutionUpdate } from "@taskbridge/core/adapter";
 import { isObject } from "../is-object.ts";
 import { type ExecutionPlace, parseExecutionArn, toRef } from "../mapping/execution-arn.ts";
 
@@ -14,8 +14,9 @@ export interface ParsedEvent {
 
 /**
  * What a message of the queue tells. `foreign`: about an execution that is not ours. `unreadable`: about none at all.
- * Two kinds are understood: EventBridge's events of an execution's status, and what a `.waitForTaskToken` state sends when it has
- * `$$.Execution.Id` in its message. Both are hints: what is so is looked at.
+ * Two kinds are understood: EventBridge's events of an execution's status, and what a `.waitForTaskToken` state sends with
+ * `$$.Execution.Id` as the member `execution`. Both are hints: what is so is looked at. They name an execution by its whole ARN and not by
+ * its name alone, which a nested execution may share and which whoever writes to the queue can put into another ARN.
  */
 export const parseEvent = (body: string): ParsedEvent | "foreign" | "unreadable" => {
   let event: unknown;
@@ -26,12 +27,12 @@ export const parseEvent = (body: string): ParsedEvent | "foreign" | "unreadable"
   }
   if (!isObject(event)) return "unreadable";
   const detail = event.source === "aws.states" && isObject(event.detail) ? event.detail : undefined;
-  const arn = detail === undefined ? findArn(event) : detail.executionArn;
+  const arn = detail === undefined ? event.execution : detail.executionArn;
   if (detail !== undefined && typeof arn === "string" && !arn.includes(":execution:")) return "foreign";
   const place = typeof arn === "string" ? parseExecutionArn(arn) : undefined;
   if (place === undefined) return "unreadable";
   if (!ourName.test(place.name)) return "foreign";
-  const named = { key: asStartKey(place.name), ref: toRef(place.arn) };
+  const named = { ref: toRef(place.arn) };
   const isRunning = detail?.status === "RUNNING";
   return {
     // That it has begun needs no look.
@@ -39,15 +40,4 @@ export const parseEvent = (body: string): ParsedEvent | "foreign" | "unreadable"
     place,
     isRedrive: isRunning && typeof detail?.redriveCount === "number" && detail.redriveCount > 0,
   };
-};
-
-/** The first text in a message that is an execution's ARN. */
-const findArn = (value: unknown, depth = 0): string | undefined => {
-  if (typeof value === "string") return parseExecutionArn(value) === undefined ? undefined : value;
-  if (typeof value !== "object" || value === null || depth > 8) return undefined;
-  for (const item of Object.values(value)) {
-    const found = findArn(item, depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 };
