@@ -165,6 +165,16 @@ describe("a start that is refused for now", () => {
     expect(world.backend.starts()).toBe(1);
   });
 
+  it("is tried again within seconds also after many failures, since somebody waits for it", async () => {
+    const world = await open(withPromise(idempotent));
+    world.backend.faults.always("start", { before: { code: "unavailable", notSent: true } });
+    await startTask(world);
+    await world.clock.advance(200_000);
+    world.backend.faults.clear();
+    await world.clock.advance(16_000);
+    expect(await onlyTask(world)).toMatchObject({ state: "running", ref: world.backend.of().ref });
+  });
+
   it("fails the task with start_deadline when it was never accepted in time", async () => {
     const world = await open(withPromise(atMostOnce, { task: { startDeadlineMs: 30_000 } }));
     world.backend.faults.always("start", { before: { code: "throttled", notSent: true } });

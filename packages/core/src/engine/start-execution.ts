@@ -184,6 +184,9 @@ const takeStartError = async (
   return undefined;
 };
 
+/** Somebody waits for it, and it has a deadline: it is not left alone for minutes because the connection broke a few times. */
+const longestStartPauseMs = 15_000;
+
 const retryStart = async (
   engine: EngineContext,
   record: TaskRecord,
@@ -197,7 +200,8 @@ const retryStart = async (
     message: error.message,
     fields: { attempt: effect.attempts, notSent: certain },
   });
-  const waitMs = backOffMs(effect.attempts, (engine.random(1)[0] as number) / 255, error.retryAfterMs);
+  const jitter = (engine.random(1)[0] as number) / 255;
+  const waitMs = Math.max(Math.min(backOffMs(effect.attempts, jitter), longestStartPauseMs), error.retryAfterMs ?? 0);
   const now = engine.store.now();
   if (now + waitMs <= record.start.deadlineAt) {
     await delayStart(engine, record, effect, waitMs, error, certain);
