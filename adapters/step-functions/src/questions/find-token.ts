@@ -1,26 +1,44 @@
 import { isObject } from "../is-object.ts";
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** What a waiting task was given, as far as it is about us. */
 export interface CallbackParameters {
-  /** Undefined: its author left the token out, so that nobody can answer. */
+  /** Undefined: its author left the token out, or more than one text may be it, so that nobody can answer. */
   readonly token: string | undefined;
-  /** The map `mcp`, wherever in the parameters it is. */
-  readonly mcp: Readonly<Record<string, unknown>> | undefined;
+  /** The map `mcp` beside the token, else at the top of the message that holds it or of the parameters. */
+  readonly mcp: Fields | undefined;
 }
 
-/** A message body within parameters within another one. */
+/** A map within a map within parameters. */
 const deepest = 12;
 
-type Leaf = readonly [key: string, text: string];
+/** Where integrations take what is sent. JSON within a text is read here only: elsewhere, a text may be what a caller typed. */
+const bodies: ReadonlySet<string> = new Set([
+  "Body",
+  "Entries.Detail",
+  "Input",
+  "Message",
+  "MessageBody",
+  "Payload",
+  "RequestBody",
+]);
 
-/** Texts and their keys; JSON within a text, as in the body of a message, is read as well. */
-const leavesOf = (key: string, value: unknown, depth = 0): readonly Leaf[] => {
-  if (depth > deepest) return [];
-  const inner = typeof value === "string" ? parsed(value) : value;
-  if (typeof inner === "string") return [[key, inner]];
-  if (Array.isArray(inner)) return inner.flatMap((item) => leavesOf(key, item, depth + 1));
-  return isObject(inner) ? Object.entries(inner).flatMap(([name, of]) => leavesOf(name, of, depth + 1)) : [];
-};
+interface Leaf {
+  readonly key: string;
+  readonly text: string;
+  readonly depth: number;
+  readonly holder: unknown;
+  readonly body: unknown;
+}
+
+interface Place {
+  readonly key: string;
+  readonly path: string;
+  readonly depth: number;
+  readonly holder: unknown;
+  readonly body: unknown;
+}
 
 const parsed = (text: string): unknown => {
   if (!/^\s*[[{]/.test(text)) return text;
@@ -31,29 +49,63 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const findMcp = (value: unknown, depth = 0): Readonly<Record<string, unknown>> | undefined => {
-  const inner = typeof value === "string" ? parsed(value) : value;
-  if (depth > deepest || typeof inner !== "object" || inner === null) return undefined;
-  if (isObject(inner) && isObject(inner.mcp)) return inner.mcp;
-  for (const item of Object.values(inner)) {
-    const found = findMcp(item, depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+const leavesOf = (value: unknown, place: Place): readonly Leaf[] => {
+  const { key, path, depth } = place;
+  const inner = typeof value === "string" && bodies.has(path) ? parsed(value) : value;
+  const body = bodies.has(path) ? inner : place.body;
+  if (typeof inner === "string") return inner === "" ? [] : [{ key, text: inner, depth, holder: place.holder, body }];
+  if (depth >= deepest) return [];
+  if (Array.isArray(inner)) return inner.flatMap((item) => leavesOf(item, { ...place, depth: depth + 1, body }));
+  if (!isObject(inner)) return [];
+  // A variable of a container's environment.
+  const named =
+    typeof inner.Name === "string" && typeof inner.Value === "string" ? { [inner.Name]: inner.Value } : inner;
+  return Object.entries(named).flatMap(([name, item]) =>
+    leavesOf(item, {
+      key: name,
+      path: path === "" ? name : `${path}.${name}`,
+      depth: depth + 1,
+      holder: inner,
+      body,
+    }),
+  );
 };
 
-/** Which text the token is: AWS tells what a task was given, not under which name. The likeliest first. */
-const signs: readonly ((leaf: Leaf) => boolean)[] = [
-  ([key]) => /task_?token/i.test(key),
-  ([key]) => /^(token|callback_?token)$/i.test(key),
-  // As AWS makes them.
-  ([, text]) => /^[A-Za-z0-9+/]{100,}={0,2}$/.test(text),
-  ([key]) => /token/i.test(key) && !/(request|session|next)_?token/i.test(key),
-];
+/** As AWS makes them. */
+const isShaped = ({ text }: Leaf): boolean => /^[A-Za-z0-9+/]{100,}={0,2}$/.test(text);
+
+const isNamed = ({ key }: Leaf): boolean => /token/i.test(key) && !/(request|session|next)_?token/i.test(key);
+
+/** The likeliest first, of those in one map. */
+const names = [/^(callback|task)_?token$/i, /^token$/i, /token/i];
+
+/** What lies deeper may be a caller's, and of maps at the same depth either may be: then none is taken. */
+const shallowest = (leaves: readonly Leaf[]): Leaf | undefined => {
+  const least = Math.min(...leaves.map(({ depth }) => depth));
+  const [first, ...others] = leaves.filter(({ depth }) => depth === least);
+  if (others.some(({ holder, text }) => holder !== first?.holder && text !== first?.text)) return undefined;
+  const together = [first, ...others].filter((leaf) => leaf !== undefined);
+  return names.map((name) => together.find(({ key }) => name.test(key))).find((leaf) => leaf !== undefined);
+};
+
+/**
+ * AWS tells what a task was given, not under which name its token is: a text of a token's shape whose name says so. Without one, the only
+ * text of that shape; without that too, as local engines make shorter ones, what is named so in the message itself.
+ */
+const findToken = (leaves: readonly Leaf[], top: unknown): Leaf | undefined => {
+  const shaped = leaves.filter(isShaped);
+  const named = shaped.filter(isNamed);
+  if (named.length > 0) return shallowest(named);
+  if (shaped.length > 0) return shaped.every(({ text }) => text === shaped[0]?.text) ? shaped[0] : undefined;
+  return shallowest(leaves.filter((leaf) => isNamed(leaf) && (leaf.holder === leaf.body || leaf.holder === top)));
+};
 
 /** `parameters`: as the history has them, JSON. */
 export const readParameters = (parameters: string): CallbackParameters => {
-  const leaves = leavesOf("", parameters).filter(([, text]) => text !== "");
-  const token = signs.map((sign) => leaves.find(sign)).find((leaf) => leaf !== undefined)?.[1];
-  return { token, mcp: findMcp(parameters) };
+  const top = parsed(parameters);
+  const leaves = leavesOf(top, { key: "", path: "", depth: 0, holder: undefined, body: undefined });
+  const token = findToken(leaves, top);
+  const places = [token?.holder, token?.body, top];
+  const mcp = places.map((place) => (isObject(place) ? place.mcp : undefined)).find(isObject);
+  return { token: token?.text, mcp };
 };

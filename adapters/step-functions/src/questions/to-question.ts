@@ -17,6 +17,15 @@ export const parseQuestionId = (id: string): number | undefined => {
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
 
+/** Shorter, it is no token that AWS makes, and may stand in any word. */
+const shortestToken = 16;
+
+/** An author may put the token into a link, which is the store's alone. */
+const blank = (text: string, token: string): string =>
+  token.length < shortestToken
+    ? text
+    : [token, encodeURIComponent(token)].reduce((rest, secret) => rest.replaceAll(secret, "[token]"), text);
+
 /**
  * A wait as a question. Its author says what is asked by a map `mcp` beside the token, `{ message, requestedSchema }`; otherwise the
  * state's name must do, and an answer is any object. Undefined when it lacks a token.
@@ -28,8 +37,8 @@ export const toQuestion = ({ id, at, state, task }: OpenCallback): ExecutionQues
   const schema = mcp?.requestedSchema ?? mcp?.schema;
   return {
     id: toQuestionId(id),
-    message: textOf(mcp?.message) ?? `${state ?? "The state machine"} waits for an answer`,
-    ...(isObject(schema) ? { schema: schema as JsonObject } : {}),
+    message: blank(textOf(mcp?.message) ?? `${state ?? "The state machine"} waits for an answer`, token),
+    ...(isObject(schema) ? { schema: JSON.parse(blank(JSON.stringify(schema), token)) as JsonObject } : {}),
     secret: token,
     ...(timeoutMs !== undefined && timeoutMs <= longestMs ? { expiresAt: at + timeoutMs } : {}),
     ...(heartbeatMs !== undefined && heartbeatMs > 0 ? { heartbeatMs } : {}),
