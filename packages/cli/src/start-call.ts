@@ -9,7 +9,7 @@ import {
 } from "@taskbridge/client";
 import { CliError, exitCodes, interruptedError } from "./cli-error.ts";
 import type { CallOptions } from "./task-source.ts";
-import { taskCommand } from "./terminal/task-command.ts";
+import { listCommand, taskCommand } from "./terminal/task-command.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { toQuestion } from "./wire/to-status.ts";
 import { toWireAnswers } from "./wire/to-wire-answers.ts";
@@ -76,7 +76,7 @@ export const startCall = async <Task>(
   } catch (error) {
     if (!signal.aborted) throw calls.wire === "none" && !asks ? withoutTerminal(error, url) : error;
     if (!hasTask) cancelling.abort();
-    throw await toInterruption(pending, { hasTask, isLate: leaving.signal.aborted, flags });
+    throw await toInterruption(pending, { hasTask, isLate: leaving.signal.aborted, flags, url });
   } finally {
     leaving.dispose();
     pending.detach();
@@ -108,21 +108,28 @@ const toOnQuestion =
     return toWireAnswers(answers)[question.key] ?? { action: "cancel" };
   };
 
+interface Leaving extends Pick<StartParts<unknown>, "flags" | "url"> {
+  readonly hasTask: boolean;
+  readonly isLate: boolean;
+}
+
 /** Whoever left the wait does not know of a task: what became of the call, and how to find out more. */
-const toInterruption = async (
-  pending: PendingCall,
-  { hasTask, isLate, flags }: { readonly hasTask: boolean; readonly isLate: boolean; readonly flags: string },
-): Promise<CliError> => {
+const toInterruption = async (pending: PendingCall, { hasTask, isLate, flags, url }: Leaving): Promise<CliError> => {
   const { taskId } = pending;
   const about = taskId === undefined ? {} : { taskId, hint: `  ${taskCommand("watch", taskId, flags)}` };
   if (hasTask) return interruptedError("Interrupted before it was known how the task stands. It goes on:", about);
-  const isCancelled = pending.result().then(
-    () => false,
-    (error: unknown) => isTaskClientError(error, "cancelled"),
+  const failure = pending.result().then(
+    () => undefined,
+    (error: unknown) => (isTaskClientError(error) ? error.code : undefined),
   );
-  const patience = sleep(cancelPatienceMs, false, { ref: false });
-  if (stopsUntold.has(pending.wire) && (await Promise.race([isCancelled, patience]))) {
-    return interruptedError("Interrupted: the call was cancelled.");
+  const patience = sleep(cancelPatienceMs, undefined, { ref: false });
+  const code = stopsUntold.has(pending.wire) ? await Promise.race([failure, patience]) : undefined;
+  if (code === "cancelled") return interruptedError("Interrupted: the call was cancelled.");
+  if (code === "outcome_unknown" && taskId === undefined) {
+    return interruptedError(
+      "Interrupted at a question, with which the server had answered the call: nothing was left to cancel, and the job may go on. To look for it, here or by `taskbridge tasks list` on the server's host:",
+      { hint: `  ${listCommand(url, pending.wire)}` },
+    );
   }
   return isLate
     ? interruptedError("Interrupted: the server has not answered the call, and may run it all the same.", about)

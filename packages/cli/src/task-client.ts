@@ -63,7 +63,7 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
     try {
       return await work;
     } catch (error) {
-      throw toCliError(error, url, method);
+      throw toCliError(error, { url, wire }, method);
     }
   };
   const resultOf = (taskId: string, signal?: AbortSignal): Promise<ToolResult> =>
@@ -124,7 +124,7 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
         for await (const task of calls.list()) yield toStatus(task);
       } catch (error) {
         if (isTaskClientError(error, "unsupported")) throw cannotList(wire, url);
-        throw toCliError(error, url);
+        throw toCliError(error, { url, wire });
       }
     },
     close: async () => closing.abort(),

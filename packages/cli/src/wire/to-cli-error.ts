@@ -1,19 +1,39 @@
 import { isTaskClientError, type RpcFault, type TaskClientError } from "@taskbridge/client";
 import { CliError, exitCodes } from "../cli-error.ts";
+import { formatCount } from "../terminal/format-task.ts";
+import { listCommand } from "../terminal/task-command.ts";
 
 const invalidParams = -32_602;
+/** Of servers of ours. */
+const limitExceeded = 429;
+
+/** The server that was asked, and how. */
+export interface Asked {
+  readonly url: URL;
+  readonly wire: string;
+}
 
 /** What a request to a server has rejected with, as what the command ends with. Errors of others are given back. */
-export const toCliError = (error: unknown, url: URL, method?: string): unknown => {
+export const toCliError = (error: unknown, { url, wire }: Asked, method?: string): unknown => {
   if (!isTaskClientError(error)) return error;
   if (error.httpStatus === 401) return tokenNeeded(url);
   const { code, taskId } = error;
   const details = { cause: error, code, ...(taskId === undefined ? {} : { taskId }) };
   if (error.rpc !== undefined) {
+    if (error.rpc.code === limitExceeded) {
+      return new CliError(formatLimit(error.rpc, { url, wire }), exitCodes.failed, details);
+    }
     const isUsage = error.rpc.code === invalidParams && method === "tools/call";
     return new CliError(formatFault(error.rpc), isUsage ? exitCodes.usage : exitCodes.failed, details);
   }
   return new CliError(`${url}: ${error.message}`, exitCodes.failed, details);
+};
+
+/** The IDs of the tasks that are in the way go to programs with the cause; a person gets the command that lists them. */
+const formatLimit = ({ message, data }: RpcFault, { url, wire }: Asked): string => {
+  const { openTaskIds } = (isFault(data) ? data : {}) as { readonly openTaskIds?: unknown };
+  if (!Array.isArray(openTaskIds) || openTaskIds.length === 0) return message;
+  return `${formatCount(openTaskIds.length, "task")} ${openTaskIds.length === 1 ? "has" : "have"} not ended, and the server takes no more at once; \`${listCommand(url, wire)}\`, or \`taskbridge tasks list\` on its host, shows them`;
 };
 
 /** In the server's words. */
