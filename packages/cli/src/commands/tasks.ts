@@ -17,6 +17,7 @@ import { openSource, type SourceFlags, type SourceUse } from "../terminal/open-s
 import { safeLine } from "../terminal/safe-text.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { taskCommand } from "../terminal/task-command.ts";
+import { formatWithheld } from "../terminal/withheld-question.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 import { waitBriefly } from "./wait-briefly.ts";
 
@@ -99,6 +100,8 @@ export const showTask = (taskId: string, flags: TasksFlags): Promise<number> =>
     const result = isShown ? await source.readResult(task) : undefined;
     if (flags.json) printDocument(task, result);
     else printText(formatTask(task, source.flags, result ?? resultHint(task, source)));
+    const withheld = source.answeredBy === "follower" && !isOver(task) ? formatWithheld(task, false) : undefined;
+    if (withheld !== undefined) process.stderr.write(`${withheld}\n`);
     return exitCodes.completed;
   });
 

@@ -15,6 +15,7 @@ import { safeText } from "./safe-text.ts";
 import { shellWord } from "./shell-word.ts";
 import { taskCommand } from "./task-command.ts";
 import { taskDisplay } from "./task-display.ts";
+import { formatWithheld } from "./withheld-question.ts";
 
 export interface FollowOptions {
   /** Ask a person on the terminal what the task asks; otherwise only say what is asked. */
@@ -35,6 +36,7 @@ export const followTask = async (
   const { signal } = interruption;
   const display = taskDisplay();
   const asked = new Set<string>();
+  let isWithheld = false;
   let task = first;
   try {
     while (!isOver(task)) {
@@ -44,6 +46,12 @@ export const followTask = async (
         display.pause();
         await (ask ? askAndAnswer(source, task, asked, interruption) : tellQuestions(source, task, asked));
       }
+      const withheld = source.answeredBy === "follower" ? formatWithheld(task, ask) : undefined;
+      if (withheld !== undefined && !isWithheld) {
+        display.pause();
+        process.stderr.write(`${withheld}\n`);
+      }
+      isWithheld = withheld !== undefined;
       task = await unlessAborted(signal, source.nextStatus(task, signal));
     }
     display.pause();

@@ -90,3 +90,20 @@ describe("tasks --wire sep-1686", () => {
     expect(stderr).toContain("the SEP-1686 draft has no request that answers a question");
   });
 });
+
+describe.each(["sep-1686", "2025-11-25"])("a question that cannot be put here, over %s", (wire) => {
+  test("is told once, with the command for the server's host", async () => {
+    const config = ["--config", join(bench.folder, "draft.yaml")];
+    const calling = bench.start(["call", "ask", "--url", url, "--wire", wire, "--json"]);
+    const [, taskId = ""] = await calling.sees(
+      /On the server's host, this gives it:\n {2}taskbridge tasks answer (\S+)\n/,
+    );
+    const shown = await bench.run(["tasks", "show", taskId, "--url", url, "--wire", wire]);
+    expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining(`taskbridge tasks answer ${taskId}\n`) });
+    expect((await bench.run(["tasks", "answer", taskId, ...config, "--action", "decline"])).code).toBe(0);
+    const outcome = await calling.done;
+    expect(documentOf(outcome)).toMatchObject({ result: { answer: { action: "decline" } } });
+    expect(outcome.stderr.match(/waits for an answer by a person/g)).toHaveLength(1);
+    expect((await bench.run(["tasks", "show", taskId, "--url", url, "--wire", wire])).stderr).toBe("");
+  });
+});

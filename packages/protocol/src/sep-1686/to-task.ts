@@ -15,6 +15,8 @@ export interface Task {
   readonly pollFrequency?: number;
   /** What went wrong with a task that is `failed`. */
   readonly error?: string;
+  /** What is asked and cannot be put to who looks. Not of the draft, which lets answers hold more. */
+  readonly statusMessage?: string;
 }
 
 export interface TaskOptions {
@@ -29,12 +31,14 @@ export interface TaskOptions {
 export const toTask = (view: TaskView, options: TaskOptions = {}): Task => {
   const { record, pollIntervalMs } = view;
   const status = toStatus(record, options);
+  const statusMessage = toWithheld(record, options);
   return {
     taskId: record.taskId,
     status,
     keepAlive: Math.max(1, Math.ceil(record.policy.retentionMs)),
     ...(record.endedAt === undefined ? { pollFrequency: Math.max(1, Math.ceil(pollIntervalMs)) } : {}),
     ...(status === "failed" ? { error: toFailureError(record).message } : {}),
+    ...(statusMessage === undefined ? {} : { statusMessage }),
   };
 };
 
@@ -54,4 +58,12 @@ const toStatus = (record: TaskRecord, { canAsk = () => true }: TaskOptions): Tas
     default:
       return "working";
   }
+};
+
+/** Without it nobody who looks would know what the task waits for. */
+const toWithheld = (record: TaskRecord, { canAsk = () => true }: TaskOptions): string | undefined => {
+  if (record.state !== "waiting") return undefined;
+  const withheld = openQuestions(record.questions).filter((question) => !canAsk(question));
+  if (withheld.length === 0) return undefined;
+  return withheld.map(({ message }) => `waits for an answer that this client cannot give: ${message}`).join("; ");
 };

@@ -41,11 +41,15 @@ describe("[M-13] a task that asks", () => {
   const view = aView({ state: "waiting", questions: [aQuestion(), aQuestion({ key: "q2" })] });
 
   test.each([
-    ["anybody", () => true, "input_required"],
-    ["who can answer one of two", ({ key }: { key: string }) => key === "q2", "input_required"],
-    ["who can answer none", () => false, "working"],
-  ])("%s", (_name, canAsk, status) => {
-    expect(toTask(view, { canAsk }).status).toBe(status);
+    ["anybody", () => true, "input_required", 0],
+    ["who can answer one of two", ({ key }: { key: string }) => key === "q2", "input_required", 1],
+    ["who can answer none", () => false, "working", 2],
+  ])("%s", (_name, canAsk, status, withheld) => {
+    const told = toTask(view, { canAsk });
+    expect(told.status).toBe(status);
+    expect(told.statusMessage?.match(/waits for an answer that this client cannot give: /g) ?? []).toHaveLength(
+      withheld,
+    );
   });
 
   test("nothing that is still open", () => {
