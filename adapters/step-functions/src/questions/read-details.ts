@@ -37,6 +37,8 @@ interface Started {
 const few = 3;
 /** How long one waits for its turn (milliseconds). */
 const waitMs = 2_000;
+/** How long the items of a Map are waited for, while questions that are known wait with them (milliseconds). */
+const countMs = 5_000;
 /** Histories read side by side. */
 const atOnce = 8;
 /**
@@ -66,12 +68,35 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
   const hurried = new Set<string>();
   const complaints = new Set<string>();
 
-  const progressOf = async (fold: HistoryFold, rates: Quotas, signal: AbortSignal): Promise<ExecutionProgress> => {
-    const message = fold.state === undefined ? {} : { message: fold.state };
-    if (fold.mapRunArn !== undefined && rates.history.tryTake(rates.historyReserve)) {
-      const { done, total } = await client.mapRun(fold.mapRunArn, signal);
-      return { done, total, ...message };
+  const complain = (what: string, error: unknown, log: CallContext["log"]): void => {
+    const { code, message } = toBridgeError(error);
+    if (code === "not_found" || complaints.has(message)) return;
+    complaints.add(message);
+    log("warn", `${what}: ${message}`);
+  };
+
+  /** Its counts are left out where they cannot be had: questions and states are known all the same. */
+  const mapRunOf = async (
+    { mapRunArn }: HistoryFold,
+    rates: Quotas,
+    { signal, log }: CallContext,
+  ): Promise<ExecutionProgress | undefined> => {
+    if (mapRunArn === undefined || !rates.history.tryTake(rates.historyReserve)) return undefined;
+    try {
+      const { done, total } = await client.mapRun(mapRunArn, AbortSignal.any([signal, AbortSignal.timeout(countMs)]));
+      return { done, total };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      complain("the items of a Map are not counted", error, log);
+      return undefined;
     }
+  };
+
+  const progressOf = async (fold: HistoryFold, rates: Quotas, context: CallContext): Promise<ExecutionProgress> => {
+    const message = fold.state === undefined ? {} : { message: fold.state };
+    const counted = await mapRunOf(fold, rates, context);
+    // The history does not count these items: what it tells of the Map would be that none is done.
+    if (fold.mapRunArn !== undefined) return { ...counted, ...message };
     if (fold.map !== undefined && fold.map.total > 0) {
       const { state, done, total } = fold.map;
       return { done, total, message: fold.state === state ? state : `${state}: ${fold.state}` };
@@ -79,7 +104,8 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
     return { done: fold.statesDone, ...message };
   };
 
-  const readOne = async (arn: string, waits: boolean, { signal, now }: CallContext): Promise<Details | undefined> => {
+  const readOne = async (arn: string, waits: boolean, context: CallContext): Promise<Details | undefined> => {
+    const { signal, now } = context;
     const rates = quotas(arn);
     let pages = 0;
     const take = (): Promise<boolean> =>
@@ -93,15 +119,8 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
     hurried.delete(arn);
     const waiting = fold.callbacks.filter(({ isSubmitted, at }) => isSubmitted || now() - at >= submitMs);
     const questions = waiting.flatMap((callback) => toQuestion(callback) ?? []);
-    const progress = await progressOf(fold, rates, signal);
+    const progress = await progressOf(fold, rates, context);
     return { status: questions.length > 0 ? "waiting" : "running", questions, progress };
-  };
-
-  const complain = (error: unknown, log: CallContext["log"]): void => {
-    const { code, message } = toBridgeError(error);
-    if (code === "not_found" || complaints.has(message)) return;
-    complaints.add(message);
-    log("warn", `questions and progress are not seen: ${message}`);
   };
 
   return {
@@ -124,7 +143,7 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
             if (details === undefined) isSpent = true;
             else found.set(arn, details);
           } catch (error) {
-            complain(error, context.log);
+            complain("questions and progress are not seen", error, context.log);
             if (toBridgeError(error).code === "throttled") isSpent = true;
           }
         }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { AnswerRequest, ExecutionQuestion, ExecutionRef, ExecutionSnapshot } from "@taskbridge/core/adapter";
 import { callContext, newKey } from "../call-context.ts";
+import type { Faults } from "../facade/faults.ts";
 import { ask, map, mapRun, parallel, type Script, state } from "../facade/script.ts";
 import { type FacadeBench, facadeBench } from "../facade-bench.ts";
 
@@ -70,6 +71,16 @@ describe("questions", () => {
   it("are none where the author left the token out", async () => {
     const ref = await start({ steps: [ask("Approve", {}, { parameters: () => ({ MessageBody: "Sure?" }) })] });
     expect(await look(ref)).toMatchObject({ status: "running", questions: [], progress: { message: "Approve" } });
+  });
+
+  it.each<[string, Faults]>([
+    ["denied", { denies: ["DescribeMapRun"] }],
+    ["throttled", { throttles: (name) => name === "DescribeMapRun" }],
+  ])("are told beside a Map whose counts are %s", async (_name, faults) => {
+    const ref = await start({ steps: [parallel("Both", [mapRun("Files", 4, 60_000)], [ask("Approve")])] });
+    bench.facade.setFaults(faults);
+    const { status, questions, progress } = await look(ref);
+    expect([status, questions?.length, progress]).toEqual(["waiting", 1, { message: "Approve" }]);
   });
 
   it("refused are failures of the task, which its machine may catch", async () => {
