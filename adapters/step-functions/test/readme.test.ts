@@ -39,6 +39,13 @@ it("names every action that the adapter calls, and no other", () => {
   expect(readme).toContain("states:StartSyncExecution");
 });
 
+it("does not call what ends are read by something to leave out", () => {
+  const policy = JSON.parse(blocks("json")[0] ?? "") as Policy;
+  expect(policy.Statement[0]?.Action).toEqual(
+    expect.arrayContaining(["states:StartExecution", "states:DescribeExecution", "states:ListExecutions"]),
+  );
+});
+
 it("shows a rule that matches what the adapter hears, and a policy for it", () => {
   const [pattern = "", policy = ""] = (blocks("json")[1] ?? "").trim().split("\n");
   const rule = JSON.parse(pattern) as {

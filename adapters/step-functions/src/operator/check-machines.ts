@@ -1,4 +1,4 @@
-import { type CheckFinding, toBridgeError } from "@taskbridge/core/adapter";
+import { type BridgeError, type CheckFinding, toBridgeError } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
 import type { QueueClient } from "../events/queue-client.ts";
 import { listMachines, wrongTypeOf } from "../machines.ts";
@@ -15,25 +15,44 @@ interface Checked {
 /** No execution has this name, so that nothing happens to any. */
 const nobody = "mcp-nobody";
 
+/** As IDs of Map Runs look. */
+const nobodyId = "00000000-0000-0000-0000-000000000000";
+
 const first: { readonly size: number } = { size: 1 };
 
-/** What AWS answers to a call about nothing: that there is nothing means that the call is allowed. */
-const permissionFinding = async (
+type Call = () => Promise<unknown>;
+
+/** Why a call about nothing is refused: that there is nothing means that the call is allowed. */
+const refusalOf = async (call: Call): Promise<BridgeError | undefined> => {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    const known = toBridgeError(error);
+    return known.code === "not_found" || known.code === "conflict" ? undefined : known;
+  }
+};
+
+/** Without these no task comes to an end. */
+const requiredFindings = async (path: string, calls: readonly Call[]): Promise<readonly CheckFinding[]> => {
+  const refusals = await Promise.all(calls.map(refusalOf));
+  return refusals.flatMap((refusal) => refusal ?? []).map(({ message }) => ({ level: "error", path, message }));
+};
+
+/** What an operator may leave out, and what is lost with it. */
+const optionalFindings = async (
   path: string,
-  calls: readonly (() => Promise<unknown>)[],
+  calls: readonly (readonly [call: Call, lost: string])[],
 ): Promise<readonly CheckFinding[]> => {
   const findings = await Promise.all(
-    calls.map(async (call): Promise<CheckFinding | undefined> => {
-      try {
-        await call();
-      } catch (error) {
-        const { code, message } = toBridgeError(error);
-        if (code !== "not_found" && code !== "conflict") return { level: "error", path, message };
-      }
-      return undefined;
+    calls.map(async ([call, lost]): Promise<readonly CheckFinding[]> => {
+      const refusal = await refusalOf(call);
+      // A local engine may not know a call at all.
+      if (refusal?.code !== "denied") return [];
+      return [{ level: "warning", path, message: `${refusal.message}: ${lost}` }];
     }),
   );
-  return findings.filter((finding) => finding !== undefined);
+  return findings.flat();
 };
 
 const checkMachine = async (
@@ -59,16 +78,22 @@ const checkMachine = async (
   // Starting cannot be tried without starting.
   if (type === "express") return [{ level: "ok", path, message: `${named}; states:StartSyncExecution is not tried` }];
   const execution = executionArnOf(arn, nobody);
-  const refused = await permissionFinding(path, [
+  const refused = await requiredFindings(path, [
     () => client.describe(execution, signal),
-    () => client.history(execution, first, signal),
-    () => client.stop(execution, { error: "Taskbridge.Check", cause: "a check" }, signal),
     () => client.listRunning(qualifiedArn(arn, target), first, signal),
-    () => client.succeedTask(nobody, "{}", signal),
-    () => client.failTask(nobody, { error: "Taskbridge.Check", cause: "a check" }, signal),
   ]);
   if (refused.length > 0) return refused;
-  return [{ level: "ok", path, message: `${named}; states:StartExecution is not tried` }];
+  const mapRun = `${arn.replace(":stateMachine:", ":mapRun:")}/${nobody}:${nobodyId}`;
+  const told = { error: "Taskbridge.Check", cause: "a check" };
+  const without = await optionalFindings(path, [
+    [() => client.stop(execution, told, signal), "tasks cannot be cancelled"],
+    [() => client.history(execution, first, signal), "questions and progress are not seen"],
+    [() => client.mapRun(mapRun, signal), "items of a distributed Map are not counted"],
+    [() => client.succeedTask(nobody, "{}", signal), "questions cannot be answered"],
+    [() => client.failTask(nobody, told, signal), "questions cannot be declined"],
+    [() => client.keepTask(nobody, signal), "states with HeartbeatSeconds fail while their question is open"],
+  ]);
+  return [...without, { level: "ok", path, message: `${named}; states:StartExecution is not tried` }];
 };
 
 /** Whether AWS and these machines can be used. */

@@ -39,12 +39,28 @@ it("leaves what depends on the input", async () => {
   expect(await check({ stateMachine: "{{input.machine}}" })).toEqual([expect.objectContaining({ level: "warning" })]);
 });
 
-const denied = ["DescribeExecution", "GetExecutionHistory", "StopExecution", "ListExecutions", "SendTaskSuccess"];
-it.each(denied)("names the action that is denied: %s", async (action) => {
+const succeeds = { stateMachine: "arn:aws:states:eu-west-1:123456789012:stateMachine:succeeds" };
+
+it.each(["DescribeExecution", "ListExecutions"])("names the action that is denied: %s", async (action) => {
   bench.facade.setFaults({ denies: [action] });
-  expect(await check({ stateMachine: "arn:aws:states:eu-west-1:123456789012:stateMachine:succeeds" })).toEqual([
+  expect(await check(succeeds)).toEqual([
     expect.objectContaining({ level: "error", message: expect.stringContaining(`states:${action}`) }),
   ]);
+});
+
+it.each([
+  ["StopExecution", "cancelled"],
+  ["GetExecutionHistory", "questions and progress"],
+  ["DescribeMapRun", "Map"],
+  ["SendTaskSuccess", "answered"],
+  ["SendTaskFailure", "declined"],
+  ["SendTaskHeartbeat", "HeartbeatSeconds"],
+])("warns of what is lost without an action that may be left out: %s", async (action, lost) => {
+  bench.facade.setFaults({ denies: [action] });
+  const [warning, ok, ...others] = await check(succeeds);
+  expect(warning).toMatchObject({ level: "warning", message: expect.stringContaining(`states:${action}`) });
+  expect(warning?.message).toContain(lost);
+  expect([ok?.level, others]).toEqual(["ok", []]);
 });
 
 it.each<[Faults, RegExp]>([
