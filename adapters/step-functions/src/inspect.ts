@@ -19,6 +19,8 @@ export interface InspectTools {
   readonly quotas: (arn: string) => Quotas;
   readonly sweeps: Sweeps;
   readonly details: DetailReader;
+  /** How long histories are waited for, while statuses that are known wait with them (milliseconds). */
+  readonly detailsMs: number;
 }
 
 /** How long ends wait for their turn to be described in one look (milliseconds); those who come later are looked at again. */
@@ -102,7 +104,8 @@ const lookAt = async (
   const ended = [...outcomes.values()].filter((outcome) => !isRunning(outcome)).length;
   const detailed =
     ended > mostDelayed ? [] : looks.filter(({ arn, wantsDetail }) => wantsDetail && isRunning(outcomes.get(arn)));
-  for (const [arn, snapshot] of await tools.details.read(detailed, context)) {
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(tools.detailsMs)]);
+  for (const [arn, snapshot] of await tools.details.read(detailed, { ...context, signal })) {
     const outcome = outcomes.get(arn);
     if (outcome !== undefined && "snapshot" in outcome)
       outcomes.set(arn, { snapshot: { ...outcome.snapshot, ...snapshot } });

@@ -32,6 +32,9 @@ import { sweeps } from "./sweep.ts";
 /** AWS keeps an ended execution, and its name, for 90 days. */
 const keptMs = 90 * 24 * 60 * 60 * 1_000;
 
+/** Histories are read last, within the engine's own limit for a look (milliseconds). */
+const detailsMs = 8_000;
+
 const standardTraits: AdapterTraits = {
   start: { kind: "idempotent", forMs: keptMs },
   cancel: "confirmed",
@@ -128,7 +131,7 @@ export const stepFunctionsOver = (
     return rates;
   };
   const details = detailReader(client, quotas);
-  const tools = { client, quotas, details, sweeps: sweeps(client, quotas, closing.signal) };
+  const tools = { client, quotas, details, detailsMs, sweeps: sweeps(client, quotas, closing.signal) };
 
   return {
     ...common,

@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { ExecutionRef, InspectItem, InspectOutcome } from "@taskbridge/core/adapter";
+import type { SfnClient } from "../src/aws/client.ts";
+import { sfnClient } from "../src/aws/sfn-client.ts";
+import { quotasOf } from "../src/aws/token-bucket.ts";
+import { withSignal } from "../src/aws/with-signal.ts";
+import { inspectExecutions } from "../src/inspect.ts";
 import { toRef } from "../src/mapping/execution-arn.ts";
+import { detailReader } from "../src/questions/read-details.ts";
+import { parseOptions } from "../src/settings/parse-options.ts";
+import { sweeps } from "../src/sweep.ts";
 import { callContext, newKey } from "./call-context.ts";
 import { runsOn } from "./facade/script.ts";
 import { type FacadeBench, facadeBench } from "./facade-bench.ts";
@@ -120,6 +128,36 @@ describe("few executions", () => {
     expect(statusOf(outcome)).toBe("running");
     expect(context.logged).toEqual([expect.stringContaining("redriven")]);
   });
+});
+
+it("tells what is known when no history is answered", async () => {
+  const [ended, ...others] = populate(21, "ours");
+  if (ended === undefined) throw new Error("nothing was started");
+  bench.facade.end(ended, { status: "SUCCEEDED", output: "1" });
+  const real = sfnClient(parseOptions({ region: bench.facade.region, endpoint: bench.facade.endpoint }));
+  const client: SfnClient = {
+    ...real,
+    history: (_arn, _page, signal) =>
+      withSignal(signal, () => {
+        histories++;
+        return new Promise(() => {});
+      }),
+  };
+  let histories = 0;
+  const rates = quotasOf(bench.facade.region, 1);
+  const quotas = () => rates;
+  const closing = new AbortController();
+  const details = detailReader(client, quotas);
+  const tools = { client, quotas, details, detailsMs: 50, sweeps: sweeps(client, quotas, closing.signal) };
+  const outcomes = await inspectExecutions(
+    tools,
+    [ended, ...others].map((ref) => toItem(ref, "detail")),
+    callContext(),
+  );
+  expect(outcomes.map(statusOf)).toEqual(["succeeded", ...others.map(() => "running")]);
+  // Once time is up no further one is begun.
+  expect(histories).toBe(8);
+  real.close();
 });
 
 describe("AWS refuses", () => {

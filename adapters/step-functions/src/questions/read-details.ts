@@ -17,8 +17,8 @@ export type Details = Pick<ExecutionSnapshot, "questions" | "progress"> & { read
 
 export interface DetailReader {
   /**
-   * Of as many as the rate of reading histories allows now, those first that were read longest ago. Whatever goes wrong is logged: what
-   * is known of their status is told all the same.
+   * Of as many as the rate of reading histories allows now, and as are read when the signal fires, those first that were read longest
+   * ago. Whatever goes wrong is logged: what is known of their status is told all the same.
    */
   read(places: readonly ExecutionPlace[], context: CallContext): Promise<ReadonlyMap<string, Details>>;
   /** An ended execution by its last event; undefined when that is not its end. */
@@ -137,7 +137,7 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
       const queue = due.map(({ arn }) => arn).sort((one, other) => rankOf(one) - rankOf(other));
       let isSpent = false;
       const work = async (): Promise<void> => {
-        for (let arn = queue.shift(); arn !== undefined && !isSpent; arn = queue.shift()) {
+        for (let arn = queue.shift(); arn !== undefined && !isSpent && !context.signal.aborted; arn = queue.shift()) {
           try {
             const details = await readOne(arn, places.length <= few || hurried.has(arn), context);
             if (details === undefined) isSpent = true;
