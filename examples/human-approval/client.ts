@@ -8,6 +8,7 @@ import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   type GivenAnswer,
+  isTaskClientError,
   type Question,
   type SdkClient,
   type Task,
@@ -26,11 +27,23 @@ await modern.connect(new StreamableHTTPClientTransport(new URL(url)));
 const legacy = new FirstClient(me, { capabilities });
 await legacy.connect(new FirstTransport(new URL(url)) as never);
 
-await decide(modern, "2026-07-28");
-await decide(legacy, "2025-11-25");
-await approveLater();
-await Promise.all([modern.close(), legacy.close()]);
-console.log("Nothing was published that nobody approved.");
+const interrupted = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interrupted.abort());
+// Without `cancelOnAbort` an interrupted release would go on, and wait for an answer that nobody gives.
+const stoppable = { signal: interrupted.signal, cancelOnAbort: true };
+try {
+  await decide(modern, "2026-07-28");
+  await decide(legacy, "2025-11-25");
+  await approveLater();
+  console.log("Nothing was published that nobody approved.");
+} catch (error) {
+  const isStopped = isTaskClientError(error, "cancelled") || error === interrupted.signal.reason;
+  if (!interrupted.signal.aborted || !isStopped) throw error;
+  console.log("Interrupted: what was open is cancelled.");
+  process.exitCode = 1;
+} finally {
+  await Promise.all([modern.close(), legacy.close()]);
+}
 
 /** One release is approved, one refused, one left without a decision. */
 async function decide(client: SdkClient, wire: string): Promise<void> {
@@ -43,7 +56,9 @@ async function decide(client: SdkClient, wire: string): Promise<void> {
       asked.push(question);
       return answer;
     };
-    const { json } = await calls.readWhole(await calls.beginCall("publish", { version }, { onQuestion }).result());
+    interrupted.signal.throwIfAborted();
+    const pending = calls.beginCall("publish", { version }, { onQuestion, ...stoppable });
+    const { json } = await calls.readWhole(await pending.result());
     assert.deepEqual(
       asked.map(({ message }) => message),
       [`Publish version ${version}?`],
@@ -64,17 +79,21 @@ async function decide(client: SdkClient, wire: string): Promise<void> {
 /** Who calls need not be who approves: the question stays open until somebody answers it, who only has the task's ID. */
 async function approveLater(): Promise<void> {
   const calls = taskClient(modern);
-  const pending = calls.beginCall("publish", { version: "2.0.0" });
+  interrupted.signal.throwIfAborted();
+  const pending = calls.beginCall("publish", { version: "2.0.0" }, stoppable);
   try {
     const taskId = (await pending.created) ?? "";
     const { status } = await asking(calls, taskId);
     assert.equal(status, "input_required", "without onQuestion nobody is asked, and nobody answers");
     const answer = ["tasks", "answer", taskId, "--url", url, "--input", '{"approved":true}'];
-    await execFile(process.execPath, ["node_modules/taskbridge/dist/main.js", ...answer]);
+    await execFile(process.execPath, ["node_modules/taskbridge/dist/main.js", ...answer], {
+      signal: interrupted.signal,
+    });
     const { json } = await calls.readWhole(await pending.result());
     assert.deepEqual(json, { version: "2.0.0", published: true, note: null });
   } catch (error) {
     await pending.cancel(); // or the job would wait on, for an answer that nobody gives
+    if (interrupted.signal.aborted) await pending.result();
     throw error;
   }
   await calls.close();

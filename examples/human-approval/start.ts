@@ -16,8 +16,12 @@ const server = spawn(process.execPath, ["dist/server.js"], {
 });
 const stopped = once(server, "close");
 let running: ChildProcess = server;
-// Ctrl-C reaches the clients through the terminal: they cancel what they have begun, which takes the server.
-process.on("SIGINT", () => {}).on("SIGTERM", () => running.kill());
+// Ctrl-C reaches the clients through the terminal: they cancel what they have begun, which takes the server. It has a
+// process group of its own, so that it stays until they have.
+const onInterrupt = (): void => {
+  if (running === server) server.kill(); // there is no client yet
+};
+process.on("SIGINT", onInterrupt).on("SIGTERM", () => running.kill());
 try {
   const url = await servedUrl(server.stdout);
   await run("dist/client.js", url);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,6 +70,29 @@ test("a release that is stopped takes its task with it", async () => {
   expect(await readFile(join(data, "published.log"), "utf8")).not.toContain("4.0.0");
 }, 30_000);
 
+test("the client that is interrupted takes its open task with it", async () => {
+  const file = join(data, "published.log");
+  const published = existsSync(file) ? await readFile(file, "utf8") : "";
+  const { code, output } = await interrupt(/^2025-11-25: /, {}, "dist/client.js", url);
+  expect(output).toContain("Interrupted: what was open is cancelled.");
+  expect(code).toBe(1);
+  const listing = ["tasks", "list", "--url", url, "--wire", "2025-11-25", "--json"];
+  const { tasks } = JSON.parse((await run({}, "node_modules/taskbridge/dist/main.js", ...listing)).output);
+  const states = (tasks as readonly { state: string }[]).map(({ state }) => state);
+  expect(states[0]).toBe("cancelled");
+  expect(states.filter((state) => state === "running" || state === "waiting")).toEqual([]);
+  expect(await readFile(file, "utf8")).toBe(`${published}1.0.0\n1.0.0\n`);
+}, 60_000);
+
+test("start that is interrupted waits for its client, and leaves nothing behind", async () => {
+  const temporary = await mkdtemp(join(tmpdir(), "taskbridge-human-approval-start-"));
+  const { code, output } = await interrupt(/^2026-07-28: /, { TMPDIR: temporary }, "dist/start.js");
+  expect(output).toContain("Interrupted: what was open is cancelled.");
+  expect(code).toBe(1);
+  expect(await readdir(temporary)).toEqual([]);
+  await rm(temporary, { recursive: true });
+}, 60_000);
+
 test.each([
   ["when all is well", {}, 0],
   ["when the client finds a fault", { PATH: "/no-node-here" }, 1],
@@ -97,6 +121,28 @@ async function servedUrl({ stdout }: ChildProcess): Promise<string> {
     return found;
   }
   throw new Error("the server did not start");
+}
+
+/** Runs a program and presses Ctrl-C once it prints such a line: the terminal sends it to the whole process group. */
+async function interrupt(
+  at: RegExp,
+  env: NodeJS.ProcessEnv,
+  ...args: string[]
+): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, args, {
+    cwd: example,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
+  });
+  const closed = once(child, "close");
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    if (at.test(line)) process.kill(-Number(child.pid), "SIGINT");
+  }
+  const [code] = await closed;
+  return { code, output: lines.join("\n") };
 }
 
 /** Resolves when everything has ended that holds the stdout or stderr of what is run. */
