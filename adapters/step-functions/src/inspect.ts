@@ -12,7 +12,7 @@ import type { Quotas } from "./aws/token-bucket.ts";
 import { consoleUrlOf, type ExecutionPlace, parseRef } from "./mapping/execution-arn.ts";
 import { toSnapshot } from "./mapping/to-snapshot.ts";
 import type { DetailReader } from "./questions/read-details.ts";
-import type { Sweeps } from "./sweep.ts";
+import type { RunningList, Sweeps } from "./sweep.ts";
 
 export interface InspectTools {
   readonly client: SfnClient;
@@ -82,11 +82,15 @@ const lookAt = async (
   let missing = looks;
   if (!areFew) {
     const wanted = looks.map(({ arn, previous }) => ({ arn, startedAt: previous?.startedAt }));
-    const { running } = await tools.sweeps.running(machineArn, wanted, context.signal).catch((error: unknown) => {
-      // Deleted meanwhile: its executions are asked for one by one.
-      if (toBridgeError(error).code === "not_found") return { running: new Map() };
-      throw error;
-    });
+    const { running, refusal } = await tools.sweeps
+      .running(machineArn, wanted, context.signal)
+      .catch((error: unknown): RunningList => {
+        // Deleted meanwhile: its executions are asked for one by one.
+        if (toBridgeError(error).code === "not_found") return { running: new Map(), pages: 0 };
+        throw error;
+      });
+    // What was not reached is described as far as that rate goes.
+    if (refusal !== undefined) refusals.push(refusal);
     missing = looks.filter(({ arn }) => !running.has(arn));
     for (const { arn, startedAt } of running.values())
       outcomes.set(arn, { snapshot: { status: "running", startedAt, url: consoleUrlOf(arn) } });

@@ -10,15 +10,17 @@ export interface Wanted {
 }
 
 export interface RunningList {
-  /** Those of the wanted ones that run; the rest has ended, or is not listed yet. */
+  /** Those of the wanted ones that run; the rest has ended, is not listed yet, or lies further back than `refusal` let us read. */
   readonly running: ReadonlyMap<string, ExecutionRow>;
+  /** The rate of listing did not suffice. */
+  readonly refusal?: BridgeError;
   readonly pages: number;
 }
 
 export interface Sweeps {
   /** Lists a machine's running executions, in calls that all who ask at about the same time share. */
   running(machineArn: string, wanted: readonly Wanted[], signal: AbortSignal): Promise<RunningList>;
-  /** How many pages the last list took. */
+  /** How many pages the last list took; at least, where it was not read to its end. */
   lastPages(machineArn: string): number;
 }
 
@@ -46,10 +48,10 @@ const listRunning = async (
   const running = new Map<string, ExecutionRow>();
   let token: string | undefined;
   for (let pages = 1; ; pages++) {
-    if (!(await list.take(until - performance.now(), signal)))
-      throw new BridgeError("throttled", "the account's rate of states:ListExecutions does not suffice", {
-        retryAfterMs: 1_000,
-      });
+    if (!(await list.take(until - performance.now(), signal))) {
+      const message = "the account's rate of states:ListExecutions does not suffice";
+      return { running, pages, refusal: new BridgeError("throttled", message, { retryAfterMs: 1_000 }) };
+    }
     const page = await client.listRunning(
       machineArn,
       { size: pageSize, ...(token === undefined ? {} : { token }) },
@@ -77,7 +79,9 @@ export const sweeps = (client: SfnClient, quotas: (arn: string) => Quotas, closi
       .then(async () => {
         next.delete(machineArn);
         const found = await listRunning(client, quotas(machineArn), machineArn, wanted, closing);
-        pages.set(machineArn, found.pages);
+        // One that begins with what the last has left of the rate comes less far.
+        const least = found.refusal === undefined ? 1 : (pages.get(machineArn) ?? 1);
+        pages.set(machineArn, Math.max(found.pages, least));
         return found;
       });
     current.set(machineArn, list);

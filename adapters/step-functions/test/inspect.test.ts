@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { ExecutionRef, InspectItem, InspectOutcome } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../src/aws/client.ts";
 import { sfnClient } from "../src/aws/sfn-client.ts";
-import { quotasOf } from "../src/aws/token-bucket.ts";
+import { quotasOf, tokenBucket } from "../src/aws/token-bucket.ts";
 import { withSignal } from "../src/aws/with-signal.ts";
 import { inspectExecutions } from "../src/inspect.ts";
 import { toRef } from "../src/mapping/execution-arn.ts";
@@ -128,6 +128,29 @@ describe("few executions", () => {
     expect(statusOf(outcome)).toBe("running");
     expect(context.logged).toEqual([expect.stringContaining("redriven")]);
   });
+});
+
+it("describes what the rate of listing does not reach, and lists no more where that is dearer", async () => {
+  const older = populate(10, "older");
+  populate(4_000, "foreign");
+  const newer = populate(2, "newer");
+  for (const ref of older) bench.facade.end(ref, { status: "SUCCEEDED", output: "1" });
+  const client = sfnClient(parseOptions({ region: bench.facade.region, endpoint: bench.facade.endpoint }));
+  // A third page would take longer than anybody waits.
+  const rates = { ...quotasOf(bench.facade.region, 1), list: tokenBucket(2, 0.01) };
+  const quotas = () => rates;
+  const closing = new AbortController();
+  const details = detailReader(client, quotas);
+  const tools = { client, quotas, details, detailsMs: 1_000, sweeps: sweeps(client, quotas, closing.signal) };
+  const items = [...older, ...newer].map((ref) => ({ ref, want: "status" as const }));
+  const expected = [...older.map(() => "succeeded"), "running", "running"];
+  expect((await inspectExecutions(tools, items, callContext())).map(statusOf)).toEqual(expected);
+  expect([asked("ListExecutions"), asked("DescribeExecution")]).toEqual([2, 10]);
+  expect((await inspectExecutions(tools, items.slice(0, 9), callContext())).map(statusOf)).toEqual(
+    expected.slice(0, 9),
+  );
+  expect([asked("ListExecutions"), asked("DescribeExecution")]).toEqual([2, 19]);
+  client.close();
 });
 
 it("tells what is known when no history is answered", async () => {
