@@ -44,6 +44,11 @@ const toOutcome = (error: unknown): InspectOutcome => {
   return { unavailable: known.message, ...pause };
 };
 
+/** Histories may be left out of what an operator allows. */
+const ifDenied = (error: unknown): undefined => {
+  if (toBridgeError(error).code !== "denied") throw error;
+};
+
 const describe = async (
   { client, quotas, details }: InspectTools,
   look: Look,
@@ -53,7 +58,7 @@ const describe = async (
   const rates = quotas(look.arn);
   if (!rates.describe.tryTake()) {
     // What ended can be read from the last event as well, by a rate of its own.
-    const end = rates.history.tryTake() ? await details.readEnd(look, signal) : undefined;
+    const end = rates.history.tryTake() ? await details.readEnd(look, signal).catch(ifDenied) : undefined;
     if (end !== undefined) return { snapshot: end };
     if (!(await rates.describe.take(describeWithinMs, signal)))
       return { unavailable: "more executions have ended than AWS lets be described; looked at soon" };

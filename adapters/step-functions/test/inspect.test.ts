@@ -82,6 +82,14 @@ describe("many executions", () => {
     expect(asked("DescribeExecution") + asked("GetExecutionHistory")).toBeLessThanOrEqual(401);
   });
 
+  it("wait to be described where histories are denied", async () => {
+    const refs = populate(400, "ours");
+    for (const ref of refs) bench.facade.end(ref, { status: "ABORTED" });
+    bench.facade.setFaults({ denies: ["GetExecutionHistory"] });
+    const outcomes = await look(refs.map((ref) => toItem(ref)));
+    expect(new Set(outcomes.map(statusOf))).toEqual(new Set(["cancelled", "unavailable"]));
+  });
+
   it("are all described for one token each, as far as those reach", async () => {
     const refs = populate(240, "ours");
     for (const ref of refs) bench.facade.end(ref, { status: "ABORTED" });
