@@ -184,8 +184,11 @@ const takeStartError = async (
   return undefined;
 };
 
-/** Somebody waits for it, and it has a deadline: it is not left alone for minutes because the connection broke a few times. */
-const longestStartPauseMs = 15_000;
+/**
+ * Somebody waits for a start, and it has a deadline: it is not left alone for minutes because the connection broke a few
+ * times. After so many attempts the pause, 8 to 16 s, grows no more.
+ */
+const growingAttempts = 6;
 
 const retryStart = async (
   engine: EngineContext,
@@ -200,8 +203,8 @@ const retryStart = async (
     message: error.message,
     fields: { attempt: effect.attempts, notSent: certain },
   });
-  const jitter = (engine.random(1)[0] as number) / 255;
-  const waitMs = Math.max(Math.min(backOffMs(effect.attempts, jitter), longestStartPauseMs), error.retryAfterMs ?? 0);
+  const attempts = Math.min(effect.attempts, growingAttempts);
+  const waitMs = backOffMs(attempts, (engine.random(1)[0] as number) / 255, error.retryAfterMs);
   const now = engine.store.now();
   if (now + waitMs <= record.start.deadlineAt) {
     await delayStart(engine, record, effect, waitMs, error, certain);
