@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import type { JsonObject } from "@taskbridge/core";
 import { CliError, exitCodes, interruptedError, usageError } from "../cli-error.ts";
 import { closeAfter } from "../close-after.ts";
+import { openSource, type SourceFlags } from "../open-source.ts";
 import type { CallOutcome, Question, TaskSource } from "../task-source.ts";
 import { askQuestions } from "../terminal/ask-questions.ts";
 import { followTask, printResult, printText } from "../terminal/follow-task.ts";
 import { formatDocument } from "../terminal/format-task.ts";
 import { type Interruption, interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
-import { openSource, type SourceFlags } from "../terminal/open-source.ts";
 import { parseJsonFlag } from "../terminal/parse-json-flag.ts";
 import { safeLine, safeText } from "../terminal/safe-text.ts";
 

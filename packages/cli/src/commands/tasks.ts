@@ -1,5 +1,6 @@
 import { CliError, exitCodes, interruptedError } from "../cli-error.ts";
 import { closeAfter } from "../close-after.ts";
+import { openSource, type SourceFlags, type SourceUse } from "../open-source.ts";
 import { isOver, type TaskSource, type TaskStatus } from "../task-source.ts";
 import { followTask, printDocument, printText } from "../terminal/follow-task.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../terminal/format-task.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { isInteractive } from "../terminal/is-interactive.ts";
-import { openSource, type SourceFlags, type SourceUse } from "../terminal/open-source.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { taskCommand } from "../terminal/task-command.ts";

@@ -1,9 +1,9 @@
-import { interruptedError, usageError } from "../cli-error.ts";
-import { chooseConfig } from "../config/choose-config.ts";
-import type { TaskSource } from "../task-source.ts";
-import { unlessAborted } from "../unless-aborted.ts";
-import type { CallWire } from "../wire/wire-names.ts";
-import { safeLine } from "./safe-text.ts";
+import { interruptedError, usageError } from "./cli-error.ts";
+import { chooseConfig } from "./config/choose-config.ts";
+import type { TaskSource } from "./task-source.ts";
+import { safeLine } from "./terminal/safe-text.ts";
+import { unlessAborted } from "./unless-aborted.ts";
+import type { CallWire } from "./wire/wire-names.ts";
 
 /** Where the tasks of a command are: one of `config` and `url`, or else the configuration of the current folder. */
 export interface SourceFlags {
@@ -46,12 +46,12 @@ const open = async (flags: SourceFlags, { background = false, asks = false }: So
     if (flags.token !== undefined) throw usageError("--token is for a server: it needs --url");
     const file = chooseConfig(config, "--config FILE or --url URL");
     const [{ openConfig }, { engineSource }] = await Promise.all([
-      import("../config/open-config.ts"),
-      import("../engine-source.ts"),
+      import("./config/open-config.ts"),
+      import("./engine-source.ts"),
     ]);
     return engineSource(openConfig(file), { background });
   }
-  const { connectTaskClient } = await import("../task-client.ts");
+  const { connectTaskClient } = await import("./task-client.ts");
   const token = flags.token ?? process.env["TASKBRIDGE_TOKEN"];
   return connectTaskClient({
     url: parseUrl(url),
