@@ -119,7 +119,7 @@ export const connections: readonly {
   { name: "SDK 1, stdio", modern: false, open: (served) => firstOverStdio(served) },
 ];
 
-/** Waits, at most five seconds, until it is true. */
+/** Waits, at most 15 seconds, until it is true. */
 export const eventually = async (isTrue: () => unknown): Promise<void> => {
   const deadline = Date.now() + 15_000;
   while (!(await isTrue())) {
