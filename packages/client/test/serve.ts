@@ -119,11 +119,11 @@ export const connections: readonly {
   { name: "SDK 1, stdio", modern: false, open: (served) => firstOverStdio(served) },
 ];
 
-/** Waits, at most 15 seconds, until it is true. */
+/** Waits, at most five seconds, until it is true. */
 export const eventually = async (isTrue: () => unknown): Promise<void> => {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 5_000;
   while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error(`not within 15 s: ${isTrue}`);
+    if (Date.now() > deadline) throw new Error(`not within 5 s: ${isTrue}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 };
