@@ -1,19 +1,26 @@
+import type { ExecutionsClient } from "@google-cloud/workflows";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { errorOf, type OpenFake, openFake } from "./open-fake.ts";
+import { errorOf, localClient } from "./local-client.ts";
+import { type OpenFake, openFake } from "./open-fake.ts";
 import { runsOn, step } from "./script.ts";
 
 describe("executions on the fake", () => {
   let bench: OpenFake;
+  let client: ExecutionsClient;
   let parent: string;
   beforeEach(async () => {
     bench = await openFake();
+    client = await localClient(bench.fake.port);
     parent = bench.fake.workflow("orders", { steps: [step("pack", 1_500)], end: { succeed: { files: 14 } } });
   });
-  afterEach(() => bench.close());
+  afterEach(async () => {
+    await client.close();
+    await bench.close();
+  });
 
   const create = async (argument = '{"n":1}', labels: Record<string, string> = {}) =>
-    (await bench.client.createExecution({ parent, execution: { argument, labels } }))[0];
-  const get = async (name: string | null | undefined) => (await bench.client.getExecution({ name: name ?? "" }))[0];
+    (await client.createExecution({ parent, execution: { argument, labels } }))[0];
+  const get = async (name: string | null | undefined) => (await client.getExecution({ name: name ?? "" }))[0];
 
   it("runs a script to its end, in the client's own form", async () => {
     const { name, state, argument, labels } = await create('{"n":1}', { mcp_run: "mcp-1" });
@@ -39,7 +46,7 @@ describe("executions on the fake", () => {
 
   it("cancels what runs and not what has ended", async () => {
     const { name } = await create();
-    const cancel = () => bench.client.cancelExecution({ name: name ?? "" });
+    const cancel = () => client.cancelExecution({ name: name ?? "" });
     expect((await cancel())[0]).toMatchObject({ state: "CANCELLED" });
     expect(await errorOf(cancel())).toMatchObject({ code: 9 });
   });
@@ -62,10 +69,10 @@ describe("executions on the fake", () => {
 
   it("knows no other workflow, location or project", async () => {
     const at = (place: string) =>
-      errorOf(bench.client.createExecution({ parent: `${place}/workflows/orders`, execution: {} }));
+      errorOf(client.createExecution({ parent: `${place}/workflows/orders`, execution: {} }));
     expect(await at("projects/demo/locations/mars-1")).toMatchObject({ code: 5 });
     expect(await at("projects/other/locations/europe-west1")).toMatchObject({ code: 7 });
-    expect(await errorOf(bench.client.getExecution({ name: `${parent}/executions/none` }))).toMatchObject({ code: 5 });
+    expect(await errorOf(client.getExecution({ name: `${parent}/executions/none` }))).toMatchObject({ code: 5 });
     bench.fake.remove(parent);
     expect(await errorOf(create())).toMatchObject({ code: 5 });
   });
@@ -89,7 +96,7 @@ describe("executions on the fake", () => {
 
   it("tells payload, context and stack trace of a failure", async () => {
     const failing = bench.fake.workflow("fails", { steps: [step("pack", 10, { raise: { message: "no stock" } })] });
-    const [{ name }] = await bench.client.createExecution({ parent: failing, execution: {} });
+    const [{ name }] = await client.createExecution({ parent: failing, execution: {} });
     bench.clock.advance(10);
     expect(await get(name)).toMatchObject({
       state: "FAILED",
@@ -115,12 +122,17 @@ describe("executions on the fake", () => {
 
 describe("lists on the fake", () => {
   let bench: OpenFake;
+  let client: ExecutionsClient;
   let parent: string;
   beforeEach(async () => {
     bench = await openFake();
+    client = await localClient(bench.fake.port);
     parent = bench.fake.workflow("orders", runsOn);
   });
-  afterEach(() => bench.close());
+  afterEach(async () => {
+    await client.close();
+    await bench.close();
+  });
 
   const list = async (query: {
     pageSize?: number;
@@ -129,7 +141,7 @@ describe("lists on the fake", () => {
     view?: "BASIC" | "FULL";
     pageToken?: string;
   }) => {
-    const [executions, , answer] = await bench.client.listExecutions({ parent, ...query }, { autoPaginate: false });
+    const [executions, , answer] = await client.listExecutions({ parent, ...query }, { autoPaginate: false });
     return { executions, pageToken: answer?.nextPageToken ?? "" };
   };
   const idOf = (name: string) => name.split("/").at(-1);
