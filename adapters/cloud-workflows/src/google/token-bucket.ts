@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Calls that one of Google's rates allows: `burst` at once, and `perSecond` again. */
+export interface TokenBucket {
+  /** How many may be taken at once. */
+  left(): number;
+  /** Takes one if more than `reserve` are left. */
+  tryTake(reserve?: number): boolean;
+  /** Takes one, in turn, once there is one. False, with nothing taken, when that would be later than `withinMs`. */
+  take(withinMs: number, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Google counts real time, whatever the engine's clock says. `now`: milliseconds. */
+export const tokenBucket = (burst: number, perSecond: number, now = (): number => performance.now()): TokenBucket => {
+  let level = burst;
+  let since = now();
+  const refill = (): void => {
+    const at = now();
+    level = Math.min(burst, level + ((at - since) / 1_000) * perSecond);
+    since = at;
+  };
+  return {
+    left: () => {
+      refill();
+      return Math.max(0, Math.floor(level));
+    },
+    tryTake: (reserve = 0) => {
+      refill();
+      if (level < 1 + reserve) return false;
+      level -= 1;
+      return true;
+    },
+    take: async (withinMs, signal) => {
+      refill();
+      const waitMs = Math.max(0, ((1 - level) / perSecond) * 1_000);
+      if (waitMs > withinMs) return false;
+      level -= 1;
+      if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+      return true;
+    },
+  };
+};
+
+/** Calls a minute for each project and location: https://cloud.google.com/workflows/quotas */
+const perMinute = { get: 6_000, list: 1_200 } as const;
+/** A bucket holds so many seconds' worth, so that any minute has its share at most, the one that begins with a full bucket too. */
+const burstSeconds = 10;
+
+export interface Quotas {
+  readonly get: TokenBucket;
+  readonly list: TokenBucket;
+  /** No rate is published for lists of callbacks and of steps: taken to be as that of lists of executions. */
+  readonly detail: TokenBucket;
+  /** So many of `get` are kept for ends, which are told before the steps of what runs. */
+  readonly getReserve: number;
+}
+
+export const quotasOf = (share: number): Quotas => {
+  const bucket = (calls: number): TokenBucket => {
+    const perSecond = (calls * share) / (60 + burstSeconds);
+    return tokenBucket(Math.max(1, perSecond * burstSeconds), perSecond);
+  };
+  return {
+    get: bucket(perMinute.get),
+    list: bucket(perMinute.list),
+    detail: bucket(perMinute.list),
+    getReserve: ((perMinute.get * share) / (60 + burstSeconds)) * (burstSeconds / 2),
+  };
+};

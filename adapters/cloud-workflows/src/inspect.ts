@@ -1,0 +1,215 @@
+import {
+  BridgeError,
+  type CallContext,
+  type ExecutionSnapshot,
+  type InspectItem,
+  type InspectOutcome,
+  isEnded,
+  toBridgeError,
+} from "@taskbridge/core/adapter";
+import type { Execution, GcwClient, Step } from "./google/client.ts";
+import type { Quotas } from "./google/token-bucket.ts";
+import { type ExecutionPlace, parseRef } from "./mapping/execution-name.ts";
+import { toSnapshot, unavailableBecause } from "./mapping/to-snapshot.ts";
+import type { DetailReader } from "./questions/read-details.ts";
+import { pageSizes, type RunningList, type Sweeps } from "./sweep.ts";
+
+/** The console's page; undefined for executions of a local engine. */
+export type UrlOf = (place: ExecutionPlace) => string | undefined;
+
+export interface InspectTools {
+  readonly client: GcwClient;
+  readonly quotas: Quotas;
+  readonly sweeps: Sweeps;
+  readonly details: DetailReader;
+  readonly urlOf: UrlOf;
+  /** How long callbacks and steps are waited for, while statuses that are known wait with them (milliseconds). */
+  readonly detailsMs: number;
+}
+
+/** How long ends wait for their turn to be read in one look (milliseconds); those who come later are looked at again. */
+const readWithinMs = 2_000;
+/** A call of `list` uses up as much of its rate as so many of `get`. */
+const getsPerList = 5;
+/** So many ends in one look wait until callbacks are read; of more, none waits, and callbacks are left to the next look. */
+const mostDelayed = 10;
+/** Executions read side by side. */
+const atOnce = 50;
+
+interface Look extends ExecutionPlace {
+  readonly previous: ExecutionSnapshot | undefined;
+  readonly wantsDetail: boolean;
+}
+
+interface Seen {
+  readonly outcome: InspectOutcome;
+  /** Of one that goes on, where they were told. */
+  readonly steps?: readonly Step[];
+}
+
+const notSeen =
+  "Google does not show it: deleted with its workflow, of another project or location, or older than executions are kept";
+
+const toOutcome = (error: unknown): InspectOutcome => {
+  const known = toBridgeError(error);
+  if (known.code === "not_found") return { notFound: { proven: false, reason: notSeen } };
+  if (known.code !== "throttled" && known.code !== "unavailable") return { error: known };
+  const pause = known.retryAfterMs === undefined ? {} : { retryAfterMs: known.retryAfterMs };
+  return { unavailable: known.message, ...pause };
+};
+
+const toSeen = (execution: Execution, url: string | undefined): Seen => {
+  const snapshot = toSnapshot(execution, url);
+  if (snapshot === undefined) return { outcome: { unavailable: unavailableBecause(execution) } };
+  return { outcome: { snapshot }, ...(isEnded(snapshot.status) ? {} : { steps: execution.steps }) };
+};
+
+const isRunning = (outcome: InspectOutcome | undefined): boolean =>
+  outcome !== undefined && "snapshot" in outcome && outcome.snapshot.status === "running";
+
+const eachOf = async <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
+  const queue = [...items];
+  const next = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, next));
+};
+
+/** How a workflow's executions are looked at: each by itself, or all that go on in a list, with their steps or without. */
+const planOf = ({ quotas, sweeps }: InspectTools, looks: readonly Look[]): "each" | "BASIC" | "FULL" => {
+  const listed = Math.max(sweeps.lastListed(looks[0]?.workflow ?? "") ?? looks.length, 1);
+  const basicPages = Math.ceil(listed / pageSizes.BASIC);
+  const fullPages = Math.ceil(listed / pageSizes.FULL);
+  if (looks.length <= getsPerList * basicPages && quotas.get.left() >= looks.length + quotas.getReserve) return "each";
+  const detailed = looks.filter(({ wantsDetail }) => wantsDetail).length;
+  const isCheaper = fullPages * getsPerList <= basicPages * getsPerList + detailed;
+  return isCheaper && quotas.list.left() > 2 * fullPages ? "FULL" : "BASIC";
+};
+
+/** What lists tell of those that go on. */
+const sweep = async (
+  { sweeps, urlOf }: InspectTools,
+  looks: readonly Look[],
+  view: "BASIC" | "FULL",
+  seen: Map<string, Seen>,
+  signal: AbortSignal,
+): Promise<BridgeError | undefined> => {
+  const wanted = looks.map(({ name, previous }) => ({ name, startedAt: previous?.startedAt }));
+  const { running, refusal, ...list } = await sweeps
+    .running(looks[0]?.workflow ?? "", wanted, view === "FULL", signal)
+    .catch((error: unknown): RunningList => {
+      // Deleted meanwhile: its executions are asked for one by one.
+      if (toBridgeError(error).code === "not_found") return { running: new Map(), view, listed: 0 };
+      throw error;
+    });
+  for (const look of looks) {
+    const execution = running.get(look.name);
+    if (execution === undefined) continue;
+    const told = toSeen(execution, urlOf(look));
+    seen.set(look.name, list.view === "FULL" ? told : { outcome: told.outcome });
+  }
+  return refusal;
+};
+
+/** One workflow's executions. Whatever a list does not show is read by itself: it has ended, or the list lags. */
+const lookAt = async (
+  tools: InspectTools,
+  looks: readonly Look[],
+  context: CallContext,
+  refusals: BridgeError[],
+): Promise<ReadonlyMap<string, InspectOutcome>> => {
+  const { client, quotas, details, urlOf } = tools;
+  const { signal } = context;
+  const seen = new Map<string, Seen>();
+  const plan = planOf(tools, looks);
+  if (plan !== "each") {
+    const refusal = await sweep(tools, looks, plan, seen, signal);
+    if (refusal !== undefined) refusals.push(refusal);
+  }
+  const read = async (look: Look): Promise<void> => {
+    try {
+      seen.set(look.name, toSeen(await client.get(look.name, signal), urlOf(look)));
+    } catch (error) {
+      refusals.push(toBridgeError(error));
+      // What a list has told is so all the same.
+      if (!seen.has(look.name)) seen.set(look.name, { outcome: toOutcome(error) });
+    }
+  };
+  const missing = looks.filter(({ name }) => !seen.has(name));
+  await eachOf(missing, async (look) => {
+    if (await quotas.get.take(readWithinMs, signal).catch(() => false)) return read(look);
+    const message = "more executions have ended than Google lets be read; looked at soon";
+    seen.set(look.name, { outcome: { unavailable: message } });
+  });
+  const ends = missing.filter(({ name }) => !isRunning(seen.get(name)?.outcome));
+  for (const { name } of ends) details.forget(name);
+  const watched = looks.filter(({ name, wantsDetail }) => wantsDetail && isRunning(seen.get(name)?.outcome));
+  const blind = watched
+    .filter(({ name }) => seen.get(name)?.steps === undefined)
+    .sort((one, other) => details.readAt(one.name) - details.readAt(other.name));
+  await eachOf(blind, async (look) => {
+    if (quotas.get.tryTake(quotas.getReserve)) await read(look);
+  });
+  const outcomes = new Map([...seen].map(([name, { outcome }]) => [name, outcome]));
+  const items = (ends.length > mostDelayed ? [] : watched)
+    .filter(({ name }) => isRunning(outcomes.get(name)))
+    .map((place) => ({ place, steps: seen.get(place.name)?.steps }));
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(tools.detailsMs)]);
+  for (const [name, found] of await details.read(items, { ...context, signal: limit })) {
+    const outcome = outcomes.get(name);
+    if (outcome !== undefined && "snapshot" in outcome)
+      outcomes.set(name, { snapshot: { ...outcome.snapshot, ...found } });
+  }
+  return outcomes;
+};
+
+const groupByWorkflow = (looks: Iterable<Look>): Iterable<Look[]> => {
+  const groups = new Map<string, Look[]>();
+  for (const look of looks) {
+    const group = groups.get(look.workflow) ?? [];
+    groups.set(look.workflow, group);
+    group.push(look);
+  }
+  return groups.values();
+};
+
+/** Looks at executions of any number of workflows. */
+export const inspectExecutions = async (
+  tools: InspectTools,
+  items: readonly InspectItem[],
+  context: CallContext,
+): Promise<readonly InspectOutcome[]> => {
+  const looks = new Map<string, Look>();
+  const outcomes = new Map<string, InspectOutcome>();
+  for (const { ref, previous, want } of items) {
+    try {
+      const wantsDetail = want === "detail" || looks.get(ref)?.wantsDetail === true;
+      looks.set(ref, { ...parseRef(ref), previous, wantsDetail });
+    } catch (error) {
+      outcomes.set(ref, { error: toBridgeError(error) });
+    }
+  }
+  const refusals: BridgeError[] = [];
+  await Promise.all(
+    [...groupByWorkflow(looks.values())].map(async (group) => {
+      try {
+        for (const [name, outcome] of await lookAt(tools, group, context, refusals)) outcomes.set(name, outcome);
+      } catch (error) {
+        refusals.push(toBridgeError(error));
+        for (const { name } of group) outcomes.set(name, toOutcome(error));
+      }
+    }),
+  );
+  if (context.signal.aborted) throw new BridgeError("unavailable", "given up before Google had answered");
+  const told = items.map(({ ref }) => outcomes.get(ref) ?? { unavailable: "it was not asked for" });
+  throwIfRefused(told, refusals);
+  return told;
+};
+
+/** Nothing could be asked: the engine is to leave Google alone for a while. */
+const throwIfRefused = (told: readonly InspectOutcome[], refusals: readonly BridgeError[]): void => {
+  const isRefused = (outcome: InspectOutcome): boolean =>
+    "unavailable" in outcome || ("error" in outcome && outcome.error.data?.action !== undefined);
+  const [first] = refusals;
+  if (first !== undefined && told.every(isRefused)) throw first;
+};

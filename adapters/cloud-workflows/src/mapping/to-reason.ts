@@ -1,0 +1,71 @@
+import type { Execution } from "../google/client.ts";
+import { isObject } from "../is-object.ts";
+import { blankCallbacks } from "./blank-callbacks.ts";
+
+/** Longer texts say no more to a person: in characters. */
+const mostReason = 400;
+const mostDetail = 3_000;
+/** Of an error's payload: what an HTTP answer held may be megabytes. */
+const mostPayload = 20_000;
+
+const toLine = (text: string): string =>
+  blankCallbacks(text)
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+
+const toLines = (text: string): string =>
+  blankCallbacks(text)
+    .replaceAll(/[^\P{Cc}\n\t]+/gu, " ")
+    .trim()
+    .slice(0, mostDetail);
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value.trim() !== "" ? value : undefined;
+
+/** What was raised: any value, and for what Google itself raises `{ message, tags, code?, … }`. */
+const parsePayload = (payload: string): unknown => {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return payload;
+  }
+};
+
+const codeOf = (raised: unknown): string | undefined => {
+  if (!isObject(raised)) return undefined;
+  const tag = Array.isArray(raised.tags) ? raised.tags.find((value) => textOf(value) !== undefined) : undefined;
+  const code = typeof raised.code === "number" ? String(raised.code) : textOf(raised.code);
+  return textOf(tag) ?? code;
+};
+
+const messageOf = (raised: unknown, payload: string): string => {
+  if (!isObject(raised)) return typeof raised === "string" ? raised : payload;
+  const inner = isObject(raised.error) ? raised.error : isObject(raised.body) ? raised.body.error : undefined;
+  const texts = [raised.message, isObject(inner) ? inner.message : inner, raised.error];
+  const found = texts.map(textOf).find((text) => text !== undefined);
+  const http = typeof raised.code === "number" && found !== undefined && !found.includes(String(raised.code));
+  return found === undefined ? payload : http ? `${found} (${raised.code})` : found;
+};
+
+/** One line for a person from an execution's `error`, where it happened, and the stack. */
+export const toReason = ({
+  payload,
+  context,
+  stack,
+}: NonNullable<Execution["error"]>): { readonly reason: string; readonly code?: string; readonly detail?: string } => {
+  const raised = parsePayload(payload);
+  const message = toLine(messageOf(raised, payload.slice(0, mostPayload)).slice(0, mostPayload));
+  const code = codeOf(raised);
+  const [top] = stack;
+  const line = top?.line === undefined ? "" : `, line ${top.line}`;
+  const place =
+    top === undefined || top.step === "" ? "" : ` (in step ${toLine(top.step)} of ${toLine(top.routine)}${line})`;
+  const told = message === "" ? toLine(context.split("\n")[0] ?? "") : message;
+  const frames = stack.map(({ step, routine, line: at }) => `in step ${step}, routine ${routine}, line ${at ?? "?"}`);
+  const detail = toLines(textOf(context) ?? frames.join("\n"));
+  return {
+    reason: `${(told === "" ? "failed without an error" : told).slice(0, mostReason)}${place.slice(0, 100)}`,
+    ...(code === undefined ? {} : { code: toLine(code) }),
+    ...(detail === "" ? {} : { detail }),
+  };
+};

@@ -1,0 +1,99 @@
+import { isAbsolute, join } from "node:path";
+import type { ExecutionsClient } from "../google/executions-client.ts";
+import { isObject } from "../is-object.ts";
+import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { type Prompts, parsePrompts } from "./parse-prompts.ts";
+
+export interface CloudWorkflowsOptions {
+  /** The project's ID. */
+  readonly project: string;
+  /** Of the workflows: `europe-west1`. Another location is another adapter. */
+  readonly location: string;
+  /**
+   * The address of Workflows and its executions, without a path. `http://` is for engines on this host only, which get no credentials.
+   * Default: Google's.
+   */
+  readonly endpoint?: string;
+  /** The path of a key's JSON file. Default: application-default credentials. */
+  readonly keyFile?: string;
+  /** A service account's key. Default: application-default credentials. */
+  readonly credentials?: { readonly client_email: string; readonly private_key: string };
+  /** In place of these two: a client of yours (programs only). It stays yours to close. */
+  readonly client?: ExecutionsClient;
+  /** What steps that wait for a callback ask: by workflow, then by step. Default: the step's name, and any object. */
+  readonly questions?: Prompts;
+  /** Part of the published rates of the project and location that this server may use: above 0, at most 1. Default 0.8. */
+  readonly quotaShare?: number;
+}
+
+export interface ParsedOptions {
+  readonly project: string;
+  readonly location: string;
+  readonly endpoint: URL | undefined;
+  readonly keyFile: string | undefined;
+  readonly credentials: CloudWorkflowsOptions["credentials"];
+  readonly client: ExecutionsClient | undefined;
+  readonly questions: Prompts;
+  readonly quotaShare: number;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+const textAt = (options: Given, name: string, pattern: RegExp, what: string): string => {
+  const value = options[name];
+  if (typeof value === "string" && pattern.test(value)) return value;
+  throw misconfigured(name, `must be ${what}, got ${show(value)}`);
+};
+
+const endpointOf = ({ endpoint }: Given): URL | undefined => {
+  if (endpoint === undefined) return undefined;
+  if (typeof endpoint !== "string" || !/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint))
+    throw misconfigured("endpoint", `must be https://…, or http://… of this host, got ${show(endpoint)}`);
+  const url = new URL(endpoint);
+  if (url.pathname !== "/" || url.search !== "" || url.username !== "")
+    throw misconfigured("endpoint", `must be an address without a path, got ${show(endpoint)}`);
+  if (url.protocol === "http:" && !loopback.test(url.hostname))
+    throw misconfigured("endpoint", `credentials do not travel over http://: ${url.hostname} is not this host`);
+  return url;
+};
+
+const credentialsOf = ({ credentials }: Given): CloudWorkflowsOptions["credentials"] => {
+  if (credentials === undefined) return undefined;
+  if (isObject(credentials)) {
+    const { client_email, private_key } = credentials;
+    if (typeof client_email === "string" && typeof private_key === "string") return { client_email, private_key };
+  }
+  // What was got is a secret.
+  throw misconfigured("credentials", "must be { client_email, private_key }");
+};
+
+const names = ["project", "location", "endpoint", "keyFile", "credentials", "client", "questions", "quotaShare"];
+
+/** Checks what a program or a configuration file gave. `baseDirectory`: what `keyFile` is relative to. Throws `misconfigured` with `data.path`. */
+export const parseOptions = (options: Given, baseDirectory: string = process.cwd()): ParsedOptions => {
+  refuseOthers(options, names, "", "unknown option");
+  const { client, quotaShare = 0.8 } = options;
+  if (typeof quotaShare !== "number" || !(quotaShare > 0 && quotaShare <= 1))
+    throw misconfigured("quotaShare", `must be above 0 and at most 1, got ${show(quotaShare)}`);
+  if (client !== undefined && !(isObject(client) && typeof client.createExecution === "function"))
+    throw misconfigured("client", "must be an ExecutionsClient");
+  const keyFile = options.keyFile === undefined ? undefined : textAt(options, "keyFile", /./, "a path");
+  const parsed: ParsedOptions = {
+    project: textAt(options, "project", /^[\w.:-]+$/, "a project's ID"),
+    location: textAt(options, "location", /^[\w-]+$/, "a location, like europe-west1"),
+    endpoint: endpointOf(options),
+    keyFile: keyFile === undefined || isAbsolute(keyFile) ? keyFile : join(baseDirectory, keyFile),
+    credentials: credentialsOf(options),
+    client: client as ExecutionsClient | undefined,
+    questions: parsePrompts(options.questions),
+    quotaShare,
+  };
+  const given = (["client", "keyFile", "credentials"] as const).filter((name) => parsed[name] !== undefined);
+  const [first, second] = given;
+  if (first !== undefined && second !== undefined) throw misconfigured(first, `stands in place of ${second}`);
+  if (parsed.endpoint?.protocol === "http:" && first !== undefined && first !== "client")
+    throw misconfigured("endpoint", `credentials do not travel over http://: leave ${first} out`);
+  return parsed;
+};
