@@ -11,6 +11,7 @@ import {
   unauthenticated,
 } from "./google-error.ts";
 import type { CallRecord, Journal } from "./journal.ts";
+import { toText } from "./json-text.ts";
 import { perform } from "./methods/perform.ts";
 import { toExecutionName } from "./methods/to-execution.ts";
 import type { Meter } from "./quotas.ts";
@@ -166,7 +167,7 @@ const send = (
   headers: Readonly<Record<string, string>> = {},
 ): boolean => {
   if (response.destroyed || response.socket?.destroyed !== false) return false;
-  const json = body === undefined ? "" : JSON.stringify(body);
+  const json = toText(body);
   response.writeHead(status, {
     ...headers,
     "content-type": "application/json; charset=UTF-8",

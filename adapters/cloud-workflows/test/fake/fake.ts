@@ -195,6 +195,7 @@ const createWorld = (
   workflows: new Map(),
   active: new Map(),
   queued: new Map(),
+  quietUntil: new Map(),
   told: new Map(),
   callbackSegment,
   namesBy,

@@ -20,6 +20,8 @@ export interface World {
   /** Neither queued nor ended, as far as anybody has looked; by project and location. */
   readonly active: Map<string, Set<Execution>>;
   readonly queued: Map<string, Execution[]>;
+  /** Until when none of those that run does anything by itself. */
+  readonly quietUntil: Map<string, number>;
   /** What an answer tells in place of the truth, by the execution's ID. */
   readonly told: Map<string, Readonly<Record<string, unknown>>>;
   /** How the last part but one of a callback's name is written. */
@@ -85,11 +87,20 @@ export const resolveExecution = (world: World, resource: string): Execution => {
 
 /** How many really run. */
 export const countActive = (world: World, place: string): number => {
-  const active = world.active.get(place);
-  if (active === undefined) return 0;
-  // Looking takes out those that have ended; it is left to when it matters.
-  if (active.size >= world.mostActive) for (const one of active) one.now();
+  const active = activeOf(world, place);
+  const now = world.clock.now();
+  // Looking takes out those that have ended; it is left to when it matters and something can have happened.
+  if (active.size < world.mostActive || now < (world.quietUntil.get(place) ?? 0)) return active.size;
+  let quietUntil = Number.POSITIVE_INFINITY;
+  for (const one of active) quietUntil = Math.min(quietUntil, one.performance()?.nextAt() ?? now);
+  world.quietUntil.set(place, quietUntil);
   return active.size;
+};
+
+/** Counts it among those that run. */
+export const activate = (world: World, place: string, execution: Execution): void => {
+  activeOf(world, place).add(execution);
+  world.quietUntil.delete(place);
 };
 
 /** "The backlog execution starts when the concurrency quota becomes available": here, when somebody looks. */
@@ -99,11 +110,11 @@ export const settleBacklog = (world: World, place: string): void => {
     const next = queued.shift();
     if (next === undefined || next.now().state !== "QUEUED") continue;
     next.begin(world.clock.now());
-    activeOf(world, place).add(next);
+    activate(world, place, next);
   }
 };
 
-export const activeOf = (world: World, place: string): Set<Execution> => {
+const activeOf = (world: World, place: string): Set<Execution> => {
   const active = world.active.get(place) ?? new Set();
   world.active.set(place, active);
   return active;

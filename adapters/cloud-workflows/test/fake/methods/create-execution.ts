@@ -3,7 +3,7 @@ import type { Call } from "../call.ts";
 import { createExecution, type Execution } from "../execution.ts";
 import { exhausted, failedPrecondition, invalidArgument } from "../google-error.ts";
 import type { HistoryLevel, Workflow } from "../workflow.ts";
-import { activeOf, countActive, resolveWorkflow, settleBacklog, toPlace, type World } from "../world.ts";
+import { activate, countActive, resolveWorkflow, settleBacklog, toPlace, type World } from "../world.ts";
 import { type ExecutionJson, toExecutionJson } from "./to-execution.ts";
 
 export interface CreateInput {
@@ -62,8 +62,8 @@ export const addExecution = (world: World, workflow: Workflow, input: CreateInpu
     if (same === undefined) workflow.byLabel.set(label, [execution]);
     else same.push(execution);
   }
-  if (isQueued) world.queued.set(place, [...(world.queued.get(place) ?? []), execution]);
-  else activeOf(world, place).add(execution);
+  if (!isQueued) activate(world, place, execution);
+  else if (world.queued.get(place)?.push(execution) === undefined) world.queued.set(place, [execution]);
   return execution;
 };
 

@@ -1,13 +1,14 @@
 import type { Call } from "../call.ts";
 import type { Execution, ExecutionView } from "../execution.ts";
 import { invalidArgument } from "../google-error.ts";
+import { JsonText } from "../json-text.ts";
 import { readPage, readPageSize } from "../page.ts";
 import { type FieldSet, type Predicate, toPredicate } from "../query/match-filter.ts";
 import { parseOrderBy } from "../query/order-by.ts";
 import { type Filter, parseFilter } from "../query/parse-filter.ts";
 import type { Workflow } from "../workflow.ts";
 import { isForgotten, resolveWorkflow, settleBacklog, toPlace, type World } from "../world.ts";
-import { toExecutionJson, type ViewName } from "./to-execution.ts";
+import { toExecutionText, type ViewName } from "./to-execution.ts";
 
 interface Listed {
   readonly execution: Execution;
@@ -52,7 +53,7 @@ const orderable: Readonly<Record<string, (item: Listed) => string | number>> = {
 const usualPage = 100;
 const mostPage = { BASIC: 1_000, FULL: 100 } as const;
 
-export const listExecutions = (world: World, { resource, query }: Call): object => {
+export const listExecutions = (world: World, { resource, query }: Call): JsonText => {
   const workflow = resolveWorkflow(world, resource);
   settleBacklog(world, toPlace(world, resource));
   const wanted = readView(query.get("view"), "BASIC");
@@ -61,25 +62,28 @@ export const listExecutions = (world: World, { resource, query }: Call): object 
   const orderBy = query.get("orderBy") ?? "";
   const pages = readPage([resource, wanted, filterText, orderBy], query.get("pageToken"));
   const filter = filterText.trim() === "" ? undefined : parseFilter(filterText);
-  const items = select(world, workflow, filter);
   const { page, next } =
     orderBy.trim() === ""
-      ? newestFirst(items, pages.from, size)
-      : inOrder([...items].sort(parseOrderBy(orderBy, orderable)), pages.from, size);
-  return {
-    ...(page.length === 0
-      ? {}
-      : { executions: page.map(({ execution, view }) => toExecutionJson(world, execution, view, wanted)) }),
-    ...(next === undefined ? {} : { nextPageToken: pages.next(next) }),
-  };
+      ? newestFirst(select(world, workflow, filter, pages.from), size)
+      : inOrder([...select(world, workflow, filter)].sort(parseOrderBy(orderBy, orderable)), pages.from, size);
+  const texts = page.map(({ execution, view }) => toExecutionText(world, execution, view, wanted));
+  return new JsonText([
+    ...(page.length === 0 ? [] : [`"executions":[${texts.join(",")}]`]),
+    ...(next === undefined ? [] : [`"nextPageToken":"${pages.next(next)}"`]),
+  ]);
 };
 
 /** From the newest to the oldest, as far as the list already tells of them. */
-function* select(world: World, workflow: Workflow, filter: Filter | undefined): Generator<Listed> {
+function* select(
+  world: World,
+  workflow: Workflow,
+  filter: Filter | undefined,
+  before: number = Number.POSITIVE_INFINITY,
+): Generator<Listed> {
   const accepts: Predicate<Listed> = filter === undefined ? () => true : toPredicate(filter, filterable);
   const candidates = narrow(workflow, filter);
   const now = world.clock.now();
-  for (let index = candidates.length - 1; index >= 0; index -= 1) {
+  for (let index = countBefore(candidates, before) - 1; index >= 0; index -= 1) {
     const execution = candidates[index] as Execution;
     const view = execution.viewAt(now - world.lag.listMs);
     if (view === undefined || isForgotten(execution, now)) continue;
@@ -87,6 +91,17 @@ function* select(world: World, workflow: Workflow, filter: Filter | undefined): 
     if (accepts(item)) yield item;
   }
 }
+
+/** How many of them, which are in order, come before a place in it. */
+const countBefore = (executions: readonly Execution[], before: number): number => {
+  let [low, high] = [0, executions.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((executions[middle] as Execution).sequence < before) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
 
 /** A label that all must have is looked up. */
 const narrow = (workflow: Workflow, filter: Filter | undefined): readonly Execution[] => {
@@ -104,10 +119,9 @@ interface Page {
 }
 
 /** A token means the last one shown, so that what begins in between moves nothing. */
-const newestFirst = (items: Iterable<Listed>, before: number | undefined, size: number): Page => {
+const newestFirst = (items: Iterable<Listed>, size: number): Page => {
   const page: Listed[] = [];
   for (const item of items) {
-    if (before !== undefined && item.execution.sequence >= before) continue;
     if (page.length === size) return { page, next: page.at(-1)?.execution.sequence };
     page.push(item);
   }

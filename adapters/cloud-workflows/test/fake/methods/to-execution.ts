@@ -33,6 +33,18 @@ export const toExecutionJson = (
   );
 };
 
+/** A view never changes, and thousands are listed again and again. */
+const basicTexts = new WeakMap<ExecutionView, string>();
+
+export const toExecutionText = (world: World, execution: Execution, view: ExecutionView, wanted: ViewName): string => {
+  const isPlain = wanted === "BASIC" && !world.told.has(execution.id);
+  const known = isPlain ? basicTexts.get(view) : undefined;
+  if (known !== undefined) return known;
+  const text = JSON.stringify(toExecutionJson(world, execution, view, wanted));
+  if (isPlain) basicTexts.set(view, text);
+  return text;
+};
+
 const onlyInFull = ["createTime", "argument", "result", "error", "callLogLevel", "status", "labels", "stateError"];
 
 export const toExecutionName = (world: World, { workflow, id }: Execution): string =>
