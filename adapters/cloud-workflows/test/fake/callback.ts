@@ -9,8 +9,8 @@ export interface Payload {
 }
 
 /**
- * "Once the endpoint is created, a single slot is available; a request fills it until it can be processed;
- * `events.await_callback` empties it": https://cloud.google.com/workflows/docs/creating-callback-endpoints
+ * A callback has room for one request from its creation on; `events.await_callback` takes it and makes room for another.
+ * In our words, after https://cloud.google.com/workflows/docs/creating-callback-endpoints
  */
 export interface Callback {
   readonly id: string;

@@ -9,7 +9,7 @@ export interface Quotas {
 
 /**
  * https://cloud.google.com/workflows/quotas: "per minute per location", "from all workflows in your project".
- * "Write" are create and cancel together.
+ * "Write" are create and cancel together. The figure for callbacks is assumed.
  */
 export const googleQuotas: Quotas = {
   "Execution API get requests": 6_000,

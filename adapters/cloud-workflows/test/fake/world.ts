@@ -67,7 +67,7 @@ export const resolveWorkflow = (world: World, resource: string): Workflow => {
   return workflow;
 };
 
-/** "Completed executions are kept for 90 days": https://cloud.google.com/workflows/quotas */
+/** How long what has ended is kept, in our words: https://cloud.google.com/workflows/quotas */
 const keptMs = 90 * 86_400_000;
 
 export const isForgotten = (execution: Execution, now: number): boolean => {

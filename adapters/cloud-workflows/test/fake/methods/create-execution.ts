@@ -69,7 +69,7 @@ export const addExecution = (world: World, workflow: Workflow, input: CreateInpu
 
 /**
  * Beyond the quota of concurrent executions a start is backlogged, unless it says otherwise, and refused with 429 when it
- * does or when the backlog is full: https://cloud.google.com/workflows/docs/execution-backlogging
+ * does or when the backlog is full: https://cloud.google.com/workflows/quotas
  */
 const mustQueue = (world: World, place: string, input: CreateInput): boolean => {
   settleBacklog(world, place);

@@ -15,7 +15,7 @@ interface Listed {
   readonly view: ExecutionView;
 }
 
-/** "Supported for filtering", discovery document; that labels are written `labels.KEY` is an example of the guide. */
+/** "Supported for filtering", discovery document. That `label` of that list is written `labels.KEY`, as the member is, is assumed. */
 const filterable: FieldSet<Listed> = {
   fields: {
     executionId: { kind: "text", read: ({ execution }) => [execution.id] },
