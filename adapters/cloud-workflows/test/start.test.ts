@@ -1,0 +1,148 @@
+import { afterEach, expect, test } from "@jest/globals";
+import { isBridgeError } from "@taskbridge/core/adapter";
+import { type AdapterOnFake, openAdapter } from "./adapter-on-fake.ts";
+import { callContext, newKey } from "./call-context.ts";
+import { runsOn, step } from "./fake/script.ts";
+
+let open: AdapterOnFake | undefined;
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+});
+
+const opened = async (...options: Parameters<typeof openAdapter>): Promise<AdapterOnFake> => {
+  open = await openAdapter(...options);
+  return open;
+};
+
+const errorOf = async (call: Promise<unknown>) => {
+  const error: unknown = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!isBridgeError(error)) throw new Error(`no BridgeError: ${String(error)}`);
+  const { code, message, notSent, retryAfterMs, data } = error;
+  return { code, message, notSent, retryAfterMs, data };
+};
+
+const request = (workflow: string, { adapter }: AdapterOnFake, more: object = {}) => ({
+  key: newKey(),
+  target: adapter.parseTarget({ workflow }),
+  input: "{}",
+  attempt: 1,
+  ...more,
+});
+
+test("sends the very bytes of the input, and the key beside the target's labels", async () => {
+  const { fake, adapter } = await opened();
+  const workflow = fake.workflow("publish", runsOn);
+  const key = newKey();
+  const input = '{"big": 12345678901234567890, "b" :1}';
+  const target = adapter.parseTarget({ workflow: "publish", labels: { team: "video", cost: 7 } });
+  const { ref, snapshot } = await adapter.start({ key, target, input, attempt: 1 }, callContext());
+  const [made] = fake.executions(workflow);
+  expect(made).toMatchObject({ argument: input, labels: { team: "video", cost: "7", mcp_run: key } });
+  expect(ref).toMatch(/^projects\/demo\/locations\/europe-west1\/workflows\/publish\/executions\/[\w-]+$/);
+  expect(snapshot).toMatchObject({ status: "running", startedAt: fake.clock.now() });
+});
+
+test("refuses what is too large before anything is sent", async () => {
+  const on = await opened();
+  on.fake.workflow("publish", runsOn);
+  const largest = JSON.stringify({ text: "é".repeat(16_379) });
+  expect(Buffer.byteLength(largest)).toBe(32_769);
+  const refused = await errorOf(on.adapter.start(request("publish", on, { input: largest }), callContext()));
+  expect(refused).toMatchObject({ code: "invalid_input", notSent: true });
+  expect(on.fake.journal.calls).toHaveLength(0);
+  await on.adapter.start(
+    request("publish", on, { input: JSON.stringify({ text: "x".repeat(32_757) }) }),
+    callContext(),
+  );
+  expect(on.fake.journal.starts).toHaveLength(1);
+});
+
+test.each([
+  ["an answer that is lost", { kind: "lost" }, 1],
+  ["an error after it was carried out", { kind: "error-after", code: "INTERNAL" }, 1],
+  ["a connection that is cut", { kind: "cut" }, 0],
+  ["a page of a gateway", { kind: "html", status: 502 }, 0],
+  ["Google being unavailable", { kind: "error", code: "UNAVAILABLE" }, 0],
+] as const)("is of unknown outcome and sent once, after %s (case 25)", async (_name, fault, made) => {
+  const on = await opened();
+  on.fake.workflow("publish", runsOn);
+  on.fake.setFaults({ on: { createExecution: fault } });
+  const start = request("publish", on);
+  expect(await errorOf(on.adapter.start(start, callContext()))).toMatchObject({
+    code: "outcome_unknown",
+    notSent: false,
+  });
+  expect(on.fake.journal.count("createExecution").asked).toBe(1);
+  expect(on.fake.journal.starts).toHaveLength(made);
+  on.fake.setFaults({});
+  const sought = { key: start.key, target: start.target, firstSentAt: on.fake.clock.now() };
+  const found = await on.adapter.find?.(sought, callContext());
+  expect(found === undefined ? 0 : 1).toBe(made);
+});
+
+test.each([
+  ["throttled, for it has not begun", { kind: "error", code: "RESOURCE_EXHAUSTED", retryAfterS: 7 }, "throttled"],
+  ["denied", { kind: "error", code: "PERMISSION_DENIED" }, "denied"],
+  ["invalid input", { kind: "error", code: "INVALID_ARGUMENT" }, "invalid_input"],
+  ["unavailable when the token has expired", { kind: "error", code: "UNAUTHENTICATED" }, "unavailable"],
+] as const)("is %s", async (_name, fault, code) => {
+  const on = await opened();
+  on.fake.workflow("publish", runsOn);
+  on.fake.setFaults({ on: { createExecution: fault } });
+  expect(await errorOf(on.adapter.start(request("publish", on), callContext()))).toMatchObject({ code, notSent: true });
+});
+
+test("names the permission that is missing, and the workflow that is not there", async () => {
+  const on = await opened();
+  on.fake.workflow("publish", runsOn);
+  on.fake.setFaults({ denies: ["workflows.executions.create"] });
+  const denied = await errorOf(on.adapter.start(request("publish", on), callContext()));
+  expect(denied).toMatchObject({ code: "denied", notSent: true });
+  expect(denied.message).toContain("workflows.executions.create");
+  on.fake.setFaults({});
+  expect(await errorOf(on.adapter.start(request("nothing", on), callContext()))).toMatchObject({ code: "not_found" });
+});
+
+test("finds by the key alone, however many others there are, and the oldest of two", async () => {
+  const on = await opened();
+  const workflow = on.fake.workflow("publish", runsOn);
+  on.fake.populate(workflow, 250);
+  const start = request("publish", on);
+  const firstSentAt = on.fake.clock.now();
+  const { ref } = await on.adapter.start(start, callContext());
+  on.clock.advance(5_000);
+  await on.adapter.start({ ...start, attempt: 2 }, callContext());
+  on.fake.populate(workflow, 250);
+  const { key, target } = start;
+  expect(await on.adapter.find?.({ key, target, firstSentAt }, callContext())).toBe(ref);
+  expect(await on.adapter.find?.({ key: newKey(), target, firstSentAt }, callContext())).toBeUndefined();
+});
+
+test("cancels, also what has ended already", async () => {
+  const on = await opened();
+  on.fake.workflow("publish", { steps: [step("work", 1_000)] });
+  const [running, ended] = [await on.start("publish"), await on.start("publish")];
+  await on.adapter.cancel?.(running, "no longer wanted", callContext());
+  on.clock.advance(2_000);
+  await on.adapter.cancel?.(ended, "no longer wanted", callContext());
+  expect((await on.see(running)).status).toBe("cancelled");
+  expect((await on.see(ended)).status).toBe("succeeded");
+});
+
+test("a cancel of unknown outcome, or of what is not seen yet, is tried again", async () => {
+  const on = await opened();
+  on.fake.workflow("publish", runsOn);
+  const ref = await on.start("publish");
+  on.fake.setFaults({ on: { cancelExecution: { kind: "error", code: "NOT_FOUND" } } });
+  const cancelled = (): Promise<void> => on.adapter.cancel?.(ref, "stop", callContext()) ?? Promise.resolve();
+  expect(await errorOf(cancelled())).toMatchObject({ code: "unavailable" });
+  on.fake.setFaults({ on: { cancelExecution: { kind: "lost" } } });
+  expect(await errorOf(cancelled())).toMatchObject({ code: "outcome_unknown" });
+  on.fake.setFaults({});
+  await cancelled();
+  expect((await on.see(ref)).status).toBe("cancelled");
+});
