@@ -1,9 +1,10 @@
 import { jestConfig } from "@taskbridge/config/jest";
+import { ensureGcw } from "./dist/gcw.js";
 import { ensureMoto } from "./dist/moto.js";
 import { ensureRedis } from "./dist/redis.js";
 
 // Once, before Jest's own workers start.
 await ensureRedis();
-await ensureMoto();
+await Promise.all([ensureMoto(), ensureGcw()]);
 
 export { jestConfig as default };
