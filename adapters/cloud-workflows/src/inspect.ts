@@ -82,7 +82,7 @@ const planOf = ({ quotas, sweeps }: InspectTools, looks: readonly Look[]): "each
   const fullPages = Math.ceil(listed / pageSizes.FULL);
   if (looks.length <= getsPerList * basicPages && quotas.get.left() >= looks.length + quotas.getReserve) return "each";
   const detailed = looks.filter(({ wantsDetail }) => wantsDetail).length;
-  const isCheaper = fullPages * getsPerList <= basicPages * getsPerList + detailed;
+  const isCheaper = fullPages * getsPerList < basicPages * getsPerList + detailed;
   return isCheaper && quotas.list.left() > 2 * fullPages ? "FULL" : "BASIC";
 };
 

@@ -1,0 +1,292 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { type AnswerRequest, type ExecutionQuestion, type ExecutionRef, isBridgeError } from "@taskbridge/core/adapter";
+import { type AdapterOnFake, openAdapter } from "../adapter-on-fake.ts";
+import { callContext } from "../call-context.ts";
+import { awaitCallback, parallel, type Script, step } from "../fake/script.ts";
+
+let open: AdapterOnFake | undefined;
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+});
+
+const opened = async (...options: Parameters<typeof openAdapter>): Promise<AdapterOnFake> => {
+  open = await openAdapter(...options);
+  return open;
+};
+
+const detailed = { executionHistoryLevel: "EXECUTION_HISTORY_DETAILED" } as const;
+
+const questionsOf = async (on: AdapterOnFake, ref: ExecutionRef): Promise<readonly ExecutionQuestion[]> =>
+  (await on.see(ref, "detail")).questions ?? [];
+
+const onlyQuestion = async (on: AdapterOnFake, ref: ExecutionRef): Promise<ExecutionQuestion> => {
+  const [question, ...others] = await questionsOf(on, ref);
+  if (question === undefined || others.length > 0) throw new Error(`${others.length + 1} questions`);
+  return question;
+};
+
+const answer = (
+  on: AdapterOnFake,
+  ref: ExecutionRef,
+  question: ExecutionQuestion,
+  more: Partial<AnswerRequest> = {},
+): Promise<void> =>
+  on.adapter.answer?.(
+    ref,
+    { answerId: "answer-1", attempt: 1, question, action: "accept", content: { ok: true }, ...more },
+    callContext(),
+  ) ?? Promise.resolve();
+
+const codeOf = async (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => "none",
+    (error: unknown) => (isBridgeError(error) ? error.code : String(error)),
+  );
+
+const approval: Script = {
+  steps: [awaitCallback("wait_for_approval")],
+  end: { succeed: (outputs) => outputs.wait_for_approval ?? null },
+};
+
+describe("an execution that waits for a callback", () => {
+  test("is a question, and its answer is what the workflow reads (case 21)", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", approval);
+    const ref = await on.start("publish");
+    const { status, questions } = await on.see(ref, "detail");
+    expect(status).toBe("waiting");
+    const [question] = questions ?? [];
+    expect(question).toMatchObject({
+      id: expect.stringMatching(/^gcw:[\w-]+$/),
+      message: "wait for approval waits for an answer",
+      schema: { type: "object" },
+    });
+    if (question === undefined) return;
+    await answer(on, ref, question, { content: { approved: true, by: "Ada" } });
+    on.clock.advance(1_000);
+    const end = await on.see(ref, "detail");
+    expect(end.status).toBe("succeeded");
+    expect(JSON.stringify(end.output)).toContain('"by":"Ada"');
+  });
+
+  test("keeps its callback's address to its secret", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", approval);
+    const ref = await on.start("publish");
+    const { secret, ...shown } = await onlyQuestion(on, ref);
+    expect(JSON.parse(secret ?? "")).toMatchObject({
+      url: on.fake.callbackUrl(ref, "wait_for_approval").replace(on.fake.projectNumber, on.fake.project),
+      method: "POST",
+    });
+    expect(JSON.stringify(shown)).not.toContain("callback/");
+    expect(JSON.stringify(shown)).not.toContain("callbacks/");
+  });
+
+  test("says nothing of questions to who asks for its status", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", approval);
+    const ref = await on.start("publish");
+    expect(await on.see(ref, "status")).not.toHaveProperty("questions");
+    expect(on.fake.journal.count("listCallbacks").asked).toBe(0);
+  });
+
+  test("asks what the configuration says for the step", async () => {
+    const schema = { type: "object", properties: { ok: { type: "boolean" } } } as const;
+    const questions = { publish: { wait_for_approval: { message: "Publish it?", schema, declinable: true } } };
+    const on = await opened({ questions });
+    on.fake.workflow("publish", approval);
+    const ref = await on.start("publish");
+    const question = await onlyQuestion(on, ref);
+    expect(question).toMatchObject({ message: "Publish it?", schema });
+    await answer(on, ref, question, { action: "decline", content: undefined as never });
+    on.clock.advance(1_000);
+    expect(JSON.stringify((await on.see(ref)).output)).toContain('"action":"decline"');
+  });
+
+  test("asks what its variable mcp says, where the history is detailed, and never its address", async () => {
+    const on = await opened();
+    const variables = {
+      mcp: {
+        message: "Publish? Or POST https://x.test/v1/projects/p/locations/l/workflows/w/executions/e/callbacks/c now",
+        requestedSchema: { type: "object", properties: { as: { type: "string" } } },
+      },
+    };
+    on.fake.workflow("publish", { steps: [awaitCallback("ask", { variables })] }, detailed);
+    const ref = await on.start("publish");
+    expect(await onlyQuestion(on, ref)).toMatchObject({
+      message: "Publish? Or POST [callback] now",
+      schema: variables.mcp.requestedSchema,
+    });
+  });
+
+  test("has nothing to fill in where the callback's method has no body", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", { steps: [awaitCallback("ask", { method: "GET" })] });
+    const ref = await on.start("publish");
+    const question = await onlyQuestion(on, ref);
+    expect(question).not.toHaveProperty("schema");
+    await answer(on, ref, question);
+    on.clock.advance(1_000);
+    expect((await on.see(ref)).status).toBe("succeeded");
+  });
+
+  test("refuses nothing that the workflow would take for an answer", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", approval);
+    const ref = await on.start("publish");
+    const question = await onlyQuestion(on, ref);
+    for (const action of ["decline", "cancel"] as const)
+      expect(await codeOf(answer(on, ref, question, { action }))).toBe("unsupported");
+    expect((await onlyQuestion(on, ref)).id).toBe(question.id);
+  });
+});
+
+describe("several questions at once", () => {
+  const branches: Script = {
+    steps: [parallel("both", { one: [awaitCallback("approve_text")], two: [awaitCallback("approve_picture")] })],
+  };
+
+  test("are told apart where the history is detailed", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", branches, detailed);
+    const ref = await on.start("publish");
+    const questions = await questionsOf(on, ref);
+    expect(questions.map(({ message }) => message).sort()).toEqual([
+      "approve picture waits for an answer",
+      "approve text waits for an answer",
+    ]);
+    const picture = questions.find(({ message }) => message.includes("picture"));
+    if (picture === undefined) throw new Error("no picture");
+    await answer(on, ref, picture);
+    on.clock.advance(1_000);
+    expect((await onlyQuestion(on, ref)).message).toBe("approve text waits for an answer");
+  });
+
+  test("say that they cannot be told apart, until they can", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", branches);
+    const ref = await on.start("publish");
+    const [one, two] = await questionsOf(on, ref);
+    expect(one?.message).toMatch(/^publish waits for answer 1 of 2 \(now at: .*approve_.*\)\. Google does not tell/);
+    expect(two?.message).toContain("answer 2 of 2");
+    expect(one?.id).toMatch(/:unmatched$/);
+    if (one === undefined || two === undefined) return;
+    await answer(on, ref, one);
+    on.clock.advance(1_000);
+    const left = await onlyQuestion(on, ref);
+    // Under an ID of its own, so that it is asked anew.
+    expect(`${left.id}:unmatched`).toBe(two.id);
+    expect(left.message).toMatch(/^approve (text|picture) waits for an answer$/);
+  });
+
+  test("are not mistaken for a step that merely runs beside them", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", {
+      steps: [parallel("both", { one: [awaitCallback("approve")], two: [step("upload", 60_000)] })],
+    });
+    const ref = await on.start("publish");
+    expect((await onlyQuestion(on, ref)).message).toContain("Google does not tell which step it is for");
+    on.clock.advance(61_000);
+    expect((await onlyQuestion(on, ref)).message).toBe("approve waits for an answer");
+  });
+
+  test("are matched by the names that are configured", async () => {
+    const on = await opened({ questions: { publish: { approve: { message: "Publish?" } } } });
+    on.fake.workflow("publish", {
+      steps: [parallel("both", { one: [awaitCallback("approve")], two: [step("upload", 60_000)] })],
+    });
+    expect((await onlyQuestion(on, await on.start("publish"))).message).toBe("Publish?");
+  });
+});
+
+describe("an answer", () => {
+  const asked = async () => {
+    const on = await opened();
+    on.fake.workflow("publish", { steps: [awaitCallback("ask"), step("work", 1_000_000)] });
+    const ref = await on.start("publish");
+    return { on, ref, question: await onlyQuestion(on, ref) };
+  };
+
+  test("that was lost on its way back counts as delivered", async () => {
+    const { on, ref, question } = await asked();
+    on.fake.setFaults({ on: { sendHttpCallback: { kind: "lost" } } });
+    expect(await codeOf(answer(on, ref, question))).toBe("outcome_unknown");
+    on.fake.setFaults({});
+    await answer(on, ref, question, { attempt: 2 });
+    expect(on.fake.journal.count("sendHttpCallback").accepted).toBe(1);
+  });
+
+  test("that was lost on its way there is sent again", async () => {
+    const { on, ref, question } = await asked();
+    on.fake.setFaults({ on: { sendHttpCallback: { kind: "cut" } } });
+    expect(await codeOf(answer(on, ref, question))).toBe("outcome_unknown");
+    on.fake.setFaults({});
+    await answer(on, ref, question, { attempt: 2 });
+    expect(on.fake.journal.count("sendHttpCallback").accepted).toBe(1);
+    on.clock.advance(1_000);
+    expect(await questionsOf(on, ref)).toEqual([]);
+  });
+
+  test("to what somebody else has answered is a conflict, and sends nothing", async () => {
+    const { on, ref, question } = await asked();
+    await answer(on, ref, question);
+    on.clock.advance(1_000);
+    expect(await codeOf(answer(on, ref, question, { answerId: "answer-2" }))).toBe("conflict");
+    expect(on.fake.journal.count("sendHttpCallback").asked).toBe(1);
+  });
+
+  test("after the execution's end is a conflict", async () => {
+    const { on, ref, question } = await asked();
+    await on.adapter.cancel?.(ref, "stop", callContext());
+    expect(await codeOf(answer(on, ref, question))).toBe("conflict");
+  });
+
+  test("is tried again when the project's rate is used up", async () => {
+    const { on, ref, question } = await asked();
+    on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "RESOURCE_EXHAUSTED" } } });
+    expect(await codeOf(answer(on, ref, question))).toBe("throttled");
+  });
+
+  test("goes to no other host than the adapter's", async () => {
+    const { on, ref, question } = await asked();
+    const secret = JSON.stringify({ ...JSON.parse(question.secret ?? ""), url: "http://127.0.0.1:1/v1/projects/p" });
+    expect(await codeOf(answer(on, ref, { ...question, secret }))).toBe("misconfigured");
+    expect(on.fake.journal.count("sendHttpCallback").asked).toBe(0);
+  });
+
+  test("is denied by name", async () => {
+    const { on, ref, question } = await asked();
+    on.fake.setFaults({ denies: ["workflows.callbacks.send"] });
+    await expect(answer(on, ref, question)).rejects.toMatchObject({
+      code: "denied",
+      message: expect.stringContaining("workflows.callbacks.send"),
+    });
+  });
+});
+
+describe("where callbacks or histories cannot be read", () => {
+  test.each(["workflows.callbacks.list", "workflows.stepEntries.list"])(
+    "the status is told all the same, and the lack once: %s",
+    async (permission) => {
+      const on = await opened();
+      on.fake.workflow("publish", approval);
+      const ref = await on.start("publish");
+      on.fake.setFaults({ denies: [permission] });
+      const context = callContext();
+      for (const _ of [1, 2]) {
+        const [outcome] = (await on.adapter.inspect?.([{ ref, want: "detail" }], context)) ?? [];
+        expect(outcome).toMatchObject({ snapshot: { progress: { message: "wait_for_approval" } } });
+      }
+      expect(context.logged).toEqual([expect.stringContaining(permission)]);
+    },
+  );
+
+  test("the execution's own step says what is asked", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", approval);
+    const ref = await on.start("publish");
+    on.fake.setFaults({ denies: ["workflows.stepEntries.list"] });
+    expect((await onlyQuestion(on, ref)).message).toBe("wait for approval waits for an answer");
+  });
+});
