@@ -1,0 +1,14 @@
+/** Waits until there is a result; the time is only there to end a test that fails. */
+export const until = async <Value>(
+  what: string,
+  probe: () => Promise<Value | undefined>,
+  deadlineMs = 15_000,
+): Promise<Value> => {
+  const deadline = Date.now() + deadlineMs;
+  for (;;) {
+    const value = await probe();
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
