@@ -1,1 +1,7 @@
-export { jestConfig as default } from "@taskbridge/config/jest";
+import { jestConfig } from "@taskbridge/config/jest";
+import { ensureGcw } from "@taskbridge/services/gcw";
+
+// Once, before Jest's own workers start.
+await ensureGcw();
+
+export { jestConfig as default };

@@ -141,12 +141,14 @@ func (s *server) listCallbacks(request *http.Request) (any, error) {
 		}
 		page = append(page, shown)
 	}
-	answer["callbacks"] = page
+	if len(page) > 0 {
+		answer["callbacks"] = page
+	}
 	return answer, nil
 }
 
 // deliver is a request to a callback's URL. Documented: 404 once the execution has ended, 429 while a payload waits to be
-// read, an access token is needed. Assumed: 405 for another method.
+// read, an access token is needed, an empty answer. Assumed: 405 for another method.
 func (s *server) deliver(request *http.Request) (any, error) {
 	if token, ok := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer "); !ok || token == "" {
 		return nil, &apiError{http.StatusUnauthorized, "UNAUTHENTICATED", "Request is missing required authentication credential."}
@@ -174,7 +176,7 @@ func (s *server) deliver(request *http.Request) (any, error) {
 	}
 	to.payload <- sent
 	to.unread = []string{sent.text}
-	return struct{}{}, nil
+	return nil, nil
 }
 
 // received is what a step gets of a request.

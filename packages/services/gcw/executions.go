@@ -262,7 +262,10 @@ func (s *server) listExecutions(request *http.Request) (any, error) {
 		}
 		page = append(page, one.view(full))
 	}
-	answer["executions"] = page
+	// JSON of protocol buffers has nothing of what is empty.
+	if len(page) > 0 {
+		answer["executions"] = page
+	}
 	return answer, nil
 }
 

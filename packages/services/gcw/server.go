@@ -92,6 +92,9 @@ func write(writer http.ResponseWriter, answer any, err error) {
 	}
 	writer.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	writer.WriteHeader(code)
+	if answer == nil {
+		return
+	}
 	// An encoding error can only be the connection's, whose client will notice.
 	_ = json.NewEncoder(writer).Encode(answer)
 }

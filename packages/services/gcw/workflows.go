@@ -149,9 +149,12 @@ func (s *server) listWorkflows(request *http.Request) (any, error) {
 		}
 	}
 	sort.Slice(page, func(i, j int) bool { return page[i].Name < page[j].Name })
-	answer := map[string]any{"workflows": page}
+	answer := map[string]any{}
 	if len(page) > size {
-		answer["workflows"], answer["nextPageToken"] = page[:size], page[size-1].Name
+		page, answer["nextPageToken"] = page[:size], page[size-1].Name
+	}
+	if len(page) > 0 {
+		answer["workflows"] = page
 	}
 	return answer, nil
 }

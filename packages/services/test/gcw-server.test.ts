@@ -215,7 +215,7 @@ suite(`a Google Cloud Workflows of one's own${why === undefined ? "" : ` (SKIPPE
     const list = (query: Readonly<Record<string, string>>) =>
       api.call("GET", `workflows/counted/executions?${new URLSearchParams(query)}`);
     const namesOf = (body: Readonly<Record<string, unknown>>) =>
-      (body.executions as { name: string }[]).map(({ name }) => name);
+      ((body.executions ?? []) as { name: string }[]).map(({ name }) => name);
     beforeAll(async () => {
       await api.deploy("counted", sleeps);
       for (const color of ["red", "blue", "red", "green", "blue"])
