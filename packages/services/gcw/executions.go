@@ -38,7 +38,7 @@ type execution struct {
 	endedAt   time.Time
 	result    *string
 	failure   *failure
-	step      *step
+	steps     currentSteps
 	raised    []raised
 	callbacks map[string]*callback
 }
@@ -83,6 +83,7 @@ func (s *server) createExecution(request *http.Request) (any, error) {
 		name: of.Name + "/executions/" + id, id: id, server: s, workflow: of,
 		argument: body.Argument, labels: merge(of.Labels, body.Labels),
 		createdAt: time.Now(), cancel: cancel, state: stateActive, callbacks: map[string]*callback{},
+		steps: currentSteps{threads: map[int]thread{}},
 	}
 	s.executions[made.name] = made
 	of.executions = append(of.executions, made)
@@ -168,10 +169,19 @@ func (e *execution) view(full bool) map[string]any {
 	if e.failure != nil {
 		shown["error"] = e.failure
 	}
-	if e.step != nil {
-		shown["status"] = map[string]any{"currentSteps": []*step{e.step}}
+	if e.steps.last != nil {
+		shown["status"] = map[string]any{"currentSteps": e.currentSteps()}
 	}
 	return shown
+}
+
+// currentSteps: "if the workflow has succeeded or failed, this is the last attempted or executed step" (executions.proto).
+// That there is one for each branch while it runs is assumed.
+func (e *execution) currentSteps() []*step {
+	if e.state != stateActive {
+		return []*step{e.steps.last}
+	}
+	return e.steps.running()
 }
 
 // duration as google.protobuf.Duration has it in JSON.

@@ -42,6 +42,7 @@ func (e *execution) functions(life context.Context) *functions {
 		return types.Null, sleep(life, time.Until(until))
 	})
 	registry.Register(enterFunction, e.enter)
+	registry.Register(leaveFunction, e.leave)
 	registry.Register(raiseFunction, e.raise)
 	return &functions{registry}
 }

@@ -7,6 +7,7 @@ import (
 // Functions that no workflow can name: a call in YAML has no spaces.
 const (
 	enterFunction = "enter step"
+	leaveFunction = "leave branch"
 	raiseFunction = "raise error"
 )
 
@@ -65,10 +66,10 @@ func instrumentInside(routine string, one *ast.Step) {
 		return
 	}
 	for _, branch := range one.Parallel.Branches {
-		branch.Steps = instrumented(routine, branch.Steps)
+		branch.Steps = append(instrumented(routine, branch.Steps), leaving())
 	}
 	if one.Parallel.For != nil {
-		one.Parallel.For.Steps = instrumented(routine, one.Parallel.For.Steps)
+		one.Parallel.For.Steps = append(instrumented(routine, one.Parallel.For.Steps), leaving())
 	}
 	// Google's default, and its only policy. In a parallel `for` the engine would take it for leave to forget errors.
 	if one.Parallel.Branches != nil && one.Parallel.ExceptionPolicy == "" {
@@ -82,6 +83,11 @@ func instrumentedOrNil(routine string, steps []*ast.Step) []*ast.Step {
 		return nil
 	}
 	return instrumented(routine, steps)
+}
+
+// leaving is where a branch ends that neither returns nor fails.
+func leaving() *ast.Step {
+	return &ast.Step{Name: leaveFunction, Call: &ast.CallExpr{Function: leaveFunction}}
 }
 
 func raising(at map[string]any, what any) *ast.CallExpr {

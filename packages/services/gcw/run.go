@@ -50,12 +50,21 @@ func (e *execution) run(life context.Context, argument types.Value) {
 	e.end(stateSucceeded)
 }
 
-// enter notes where the execution is: "presently, if the current step is inside a subworkflow, the list only includes that
-// step" (executions.proto). In parallel branches that is the step that was last entered in any of them.
+// enter notes that a branch has come to a step.
 func (e *execution) enter(args []types.Value) (types.Value, error) {
+	own, creator := goroutine()
 	e.server.mu.Lock()
 	defer e.server.mu.Unlock()
-	e.step = stepOf(args)
+	e.steps.enter(stepOf(args), own, creator)
+	return types.Null, nil
+}
+
+// leave notes that a branch has come to its end.
+func (e *execution) leave([]types.Value) (types.Value, error) {
+	own, _ := goroutine()
+	e.server.mu.Lock()
+	defer e.server.mu.Unlock()
+	e.steps.leave(own)
 	return types.Null, nil
 }
 
@@ -86,7 +95,7 @@ func (e *execution) raise(args []types.Value) (types.Value, error) {
 
 // toFailure: the lock is held.
 func (e *execution) toFailure(err error) *failure {
-	at := e.step
+	at := e.steps.last
 	value := systemError(err)
 	var of *types.WorkflowError
 	if errors.As(err, &of) {
