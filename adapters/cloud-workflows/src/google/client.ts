@@ -27,6 +27,9 @@ export interface Execution {
   readonly stateError?: string;
 }
 
+/** So many steps of an execution are read at most. */
+export const mostSteps = 100;
+
 /** A callback endpoint that an execution has created. */
 export interface Callback {
   readonly id: string;
@@ -92,7 +95,7 @@ export interface GcwClient {
   cancel(name: string, signal: AbortSignal): Promise<void>;
   /** All callbacks that an execution has at present. */
   callbacks(name: string, signal: AbortSignal): Promise<readonly Callback[]>;
-  /** The steps that go on, of 100 at most. */
+  /** The steps that go on, `mostSteps` at most. */
   stepsInProgress(name: string, signal: AbortSignal): Promise<readonly StepEntry[]>;
   /** The address of a callback: always of the API that this client calls. */
   callbackUrl(name: string, callbackId: string): string;

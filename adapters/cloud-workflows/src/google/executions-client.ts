@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { ExecutionsClient, protos } from "@google-cloud/workflows";
 import { BridgeError } from "@taskbridge/core/adapter";
-import { misconfigured } from "../settings/misconfigured.ts";
 import type { Execution, Frame, GcwClient, ListCall, Page } from "./client.ts";
 import { restCalls } from "./rest-calls.ts";
 import { type CallPlace, toError } from "./to-error.ts";
@@ -87,13 +86,22 @@ const connect = async ({ endpoint, keyFile, credentials }: ConnectionOptions): P
 /** Whatever goes wrong with credentials has not reached the API, and may be well again by the next call. */
 const toCredentialsError = (error: unknown, { action }: CallPlace): BridgeError => {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  if (code === "ENOENT") return misconfigured("keyFile", "there is no such file");
-  if (error instanceof SyntaxError) return misconfigured("keyFile", "is not the JSON of a key");
+  const wrong =
+    code === "ENOENT" ? "there is no such file" : error instanceof SyntaxError ? "is not the JSON of a key" : "";
+  if (wrong !== "")
+    return new BridgeError("misconfigured", `keyFile: ${wrong}`, {
+      notSent: true,
+      data: { path: "keyFile" },
+      cause: error,
+    });
   const why = /default credentials/.test(String(message))
     ? "the server has no Google credentials at present (application default credentials, or `keyFile`)"
     : `the server's Google credentials cannot be used at present${typeof code === "string" ? ` (${code})` : ""}`;
   return new BridgeError("unavailable", `${why}, for ${action}`, { notSent: true, cause: error });
 };
+
+const unsent = ({ action }: CallPlace): BridgeError =>
+  new BridgeError("unavailable", `${action} was given up before it was sent`, { notSent: true });
 
 const atOf = (time: Time): number | undefined =>
   time === null || time === undefined
@@ -182,6 +190,7 @@ export const executionsClient = (options: ConnectionOptions): GcwClient => {
     work: (client: ExecutionsClient) => Promise<Value>,
   ): Promise<Value> => {
     let attempt: typeof opening;
+    let isSent = false;
     try {
       // One look makes hundreds of calls at once by one signal.
       setMaxListeners(0, signal);
@@ -189,10 +198,12 @@ export const executionsClient = (options: ConnectionOptions): GcwClient => {
       return await withSignal(signal, async () => {
         const client = await ready(place);
         attempt = opening;
-        if (signal.aborted) throw new BridgeError("unavailable", "given up before it was sent", { notSent: true });
+        if (signal.aborted) throw unsent(place);
+        isSent = true;
         return await work(client);
       });
     } catch (error) {
+      if (!isSent) throw error instanceof BridgeError ? error : unsent(place);
       const known = toError(error, place);
       if (known.data?.googleStatus === "UNAUTHENTICATED") forget(attempt);
       throw known;

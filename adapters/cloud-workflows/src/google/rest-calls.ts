@@ -1,6 +1,6 @@
 import { BridgeError } from "@taskbridge/core/adapter";
 import { isObject } from "../is-object.ts";
-import type { Callback, GcwClient, Page, StepEntry, Workflow } from "./client.ts";
+import { type Callback, type GcwClient, mostSteps, type Page, type StepEntry, type Workflow } from "./client.ts";
 import type { CallPlace } from "./to-error.ts";
 
 /** Sends with the server's credentials, and throws what is refused. */
@@ -27,7 +27,6 @@ type RestCalls = Pick<
 const callbackPage = 100;
 /** Of callbacks of one execution: further ones are not looked for. */
 const mostPages = 10;
-const mostSteps = 100;
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);

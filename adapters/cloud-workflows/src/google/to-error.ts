@@ -104,7 +104,9 @@ const secondsOf = (value: unknown): number => {
 
 const retryAfterMs = (thrown: Thrown): number => {
   const { headers } = thrown.response ?? {};
-  const header = headers instanceof Headers ? Number(headers.get("retry-after")) : Number.NaN;
+  // Of another realm, it is no `Headers` of ours.
+  const get = objectOf(headers).get;
+  const header = typeof get === "function" ? Number(get.call(headers, "retry-after")) : Number.NaN;
   const body = objectOf(objectOf(parsed(textOf(thrown.message))).error).details;
   const details = [thrown.statusDetails, body].flatMap((list) => (Array.isArray(list) ? list : []));
   const told = details.map((detail) => secondsOf(objectOf(detail).retryDelay));

@@ -2,14 +2,6 @@ import type { Callback, Step, StepEntry } from "../google/client.ts";
 import { isObject } from "../is-object.ts";
 import type { Prompt } from "../settings/parse-prompts.ts";
 
-/** What is known of the steps of an execution that waits. */
-export interface KnownSteps {
-  /** From the history: every step that goes on, in every branch. Undefined where none is to be had. */
-  readonly entries: readonly StepEntry[] | undefined;
-  /** From the execution itself, which may not name every branch. */
-  readonly current: readonly Step[];
-}
-
 /** What belongs to a callback for certain. */
 export interface Match {
   /** The step that waits for it. */
@@ -51,15 +43,18 @@ const stepOfKey = (key: string): Step => {
   return { routine, step };
 };
 
-/** The steps that may wait. Where some are configured, those that are not do not wait: the author has named all that do. */
+/**
+ * The steps that may wait. Where some are configured, those that are not do not wait: the author has named all that do. The step that an
+ * execution itself tells is no witness: in parallel branches it is the one that was entered last, in whichever of them.
+ */
 const candidatesAmong = (
-  { entries, current }: KnownSteps,
+  entries: readonly StepEntry[] | undefined,
   prompts: Readonly<Record<string, Prompt>>,
 ): readonly Step[] => {
-  const known: readonly Step[] = entries === undefined ? current : callsIn(entries);
-  if (known.length === 0) return Object.keys(prompts).map(stepOfKey);
-  const configured = known.filter((step) => promptOf(step, prompts) !== undefined);
-  return configured.length > 0 ? configured : known;
+  if (entries === undefined) return Object.keys(prompts).map(stepOfKey);
+  const calls = callsIn(entries);
+  const configured = calls.filter((step) => promptOf(step, prompts) !== undefined);
+  return configured.length > 0 ? configured : calls;
 };
 
 const mcpOf = (step: Step | StepEntry): Match["mcp"] =>
@@ -73,6 +68,8 @@ const toMatch = (step: Step | StepEntry): Match => {
 };
 
 /**
+ * `entries`: every step that goes on, in every branch, read after the callbacks; undefined where no history is to be had.
+ *
  * Google does not tell which step waits for a callback. It is certain where a variable `mcp` names the callback's address; where one
  * step alone has that address among its variables, and no other open one; and where one step alone can be meant. Else undefined: nobody
  * is to approve one thing while another is done.
@@ -80,22 +77,21 @@ const toMatch = (step: Step | StepEntry): Match => {
 export const matchStep = (
   callback: Callback,
   open: readonly Callback[],
-  known: KnownSteps,
+  entries: readonly StepEntry[] | undefined,
   prompts: Readonly<Record<string, Prompt>>,
 ): Match | undefined => {
-  const entries = known.entries ?? [];
-  const named = entries
+  const named = (entries ?? [])
     .map(({ variables }) => variables.mcp)
     .filter(isObject)
     .filter(({ url }) => mentions(url, callback.id));
   const [first] = named;
   if (first !== undefined && named.every(({ message }) => message === first.message)) return { mcp: first };
-  const holders = callsIn(entries).filter(({ variables }) => mentions(variables, callback.id));
+  const holders = callsIn(entries ?? []).filter(({ variables }) => mentions(variables, callback.id));
   const [holder] = holders;
   if (holder !== undefined && holders.length === 1) {
     const isAlone = open.every(({ id }) => id === callback.id || !mentions(holder.variables, id));
     if (isAlone) return toMatch(holder);
   }
-  const [only, ...others] = candidatesAmong(known, prompts);
+  const [only, ...others] = candidatesAmong(entries, prompts);
   return only !== undefined && others.length === 0 && open.length === 1 ? toMatch(only) : undefined;
 };

@@ -1,11 +1,11 @@
 import { type CallContext, type ExecutionSnapshot, toBridgeError } from "@taskbridge/core/adapter";
-import type { GcwClient, Step, StepEntry } from "../google/client.ts";
+import { type GcwClient, mostSteps, type Step, type StepEntry } from "../google/client.ts";
 import type { Quotas } from "../google/token-bucket.ts";
 import type { ExecutionPlace } from "../mapping/execution-name.ts";
 import { toStepsText } from "../mapping/to-snapshot.ts";
 import type { Prompts } from "../settings/parse-prompts.ts";
 import { callsIn } from "./match-steps.ts";
-import { isOpen, toQuestions } from "./to-questions.ts";
+import { toQuestions } from "./to-questions.ts";
 
 /** What a running execution's callbacks and steps add to its snapshot. */
 export type Details = Pick<ExecutionSnapshot, "questions" | "progress"> & { readonly status: "running" | "waiting" };
@@ -61,7 +61,7 @@ const progressOf = (
   return Object.keys(progress).length === 0 ? undefined : progress;
 };
 
-export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts: Prompts): DetailReader => {
+export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Prompts): DetailReader => {
   const memories = new Map<string, Memory>();
   const complaints = new Set<string>();
   const withoutHistory = new Map<string, number>();
@@ -78,8 +78,8 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
     if (performance.now() - (withoutHistory.get(workflow) ?? Number.NEGATIVE_INFINITY) < noHistoryMs) return undefined;
     try {
       const entries = await client.stepsInProgress(name, signal);
-      // An execution that goes on is at some step.
-      return entries.length === 0 ? undefined : entries;
+      // An execution that goes on is at some step, and of so many there may be more.
+      return entries.length === 0 || entries.length >= mostSteps ? undefined : entries;
     } catch (error) {
       const { code } = toBridgeError(error);
       if (code === "throttled" || code === "unavailable") throw error;
@@ -104,13 +104,6 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
     }
   };
 
-  /** Steps are read after the callbacks: the step that waits next is never taken for the one that an open callback is of. */
-  const stepsOf = async (place: ExecutionPlace, isAsked: boolean, current: readonly Step[], context: CallContext) => {
-    const entries = await entriesOf(place, context);
-    if (entries !== undefined || !isAsked || !get.tryTake()) return { entries, current };
-    return { entries, current: (await client.get(place.name, context.signal)).steps };
-  };
-
   const readOne = async (item: DetailItem, waits: boolean, context: CallContext): Promise<Details | undefined> => {
     const { place } = item;
     const { signal } = context;
@@ -118,12 +111,15 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
     if (!(await take())) return undefined;
     const callbacks = await client.callbacks(place.name, signal);
     if (!(await take())) return undefined;
-    const steps = await stepsOf(place, callbacks.some(isOpen), item.steps ?? [], context);
-    const progress = progressOf(steps.entries, steps.current);
+    // After the callbacks: the step that waits next is never taken for the one that an open callback is of.
+    const entries = await entriesOf(place, context);
+    const current = item.steps ?? [];
+    const progress = progressOf(entries, current);
     const questions = toQuestions({
       workflowId: place.workflowId,
       callbacks,
-      steps,
+      entries,
+      current,
       prompts: prompts[place.workflowId] ?? {},
       urlOf: (callbackId) => client.callbackUrl(place.name, callbackId),
     });

@@ -1,17 +1,20 @@
 import type { ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
-import type { Callback } from "../google/client.ts";
+import type { Callback, Step, StepEntry } from "../google/client.ts";
 import { isObject } from "../is-object.ts";
 import { blankCallbacks } from "../mapping/blank-callbacks.ts";
 import { toStepsText } from "../mapping/to-snapshot.ts";
 import { type Prompt, usesAction } from "../settings/parse-prompts.ts";
 import { hasBody, toSecret } from "./callback-secret.ts";
-import { callsIn, type KnownSteps, type Match, matchStep, promptOf } from "./match-steps.ts";
+import { callsIn, type Match, matchStep, promptOf } from "./match-steps.ts";
 
 export interface Waiting {
   readonly workflowId: string;
   /** All callbacks of the execution, whether or not somebody waits for them. */
   readonly callbacks: readonly Callback[];
-  readonly steps: KnownSteps;
+  /** From the history: every step that goes on, in every branch, read after the callbacks. Undefined where none is to be had. */
+  readonly entries: readonly StepEntry[] | undefined;
+  /** From the execution itself, which need not name every branch. */
+  readonly current: readonly Step[];
   /** Of the workflow, by step. */
   readonly prompts: Readonly<Record<string, Prompt>>;
   urlOf(callbackId: string): string;
@@ -52,7 +55,7 @@ const readable = (name: string): string => name.replaceAll(/[_-]+/g, " ").trim()
 
 /** It is said that nothing is certain, and under an ID of its own, so that it is asked anew once it is. */
 const uncertain = (waiting: Waiting, open: readonly Callback[], index: number): string => {
-  const { entries, current } = waiting.steps;
+  const { entries, current } = waiting;
   const steps = toStepsText(entries === undefined ? current : callsIn(entries));
   const which = open.length === 1 ? "an answer" : `answer ${index + 1} of ${open.length}`;
   const where = steps === undefined ? "" : ` (now at: ${steps})`;
@@ -64,7 +67,7 @@ export const toQuestions = (waiting: Waiting): readonly ExecutionQuestion[] => {
   const open = waiting.callbacks.filter(isOpen);
   return open.map((callback, index): ExecutionQuestion => {
     const { id, method } = callback;
-    const match = matchStep(callback, open, waiting.steps, waiting.prompts);
+    const match = matchStep(callback, open, waiting.entries, waiting.prompts);
     const { message, schema, declinable = false } = match === undefined ? {} : promptFor(match, waiting.prompts);
     const stepName = match?.step === undefined ? waiting.workflowId : readable(match.step.step);
     const text = match === undefined ? uncertain(waiting, open, index) : (message ?? `${stepName} waits for an answer`);

@@ -282,11 +282,21 @@ describe("where callbacks or histories cannot be read", () => {
     },
   );
 
-  test("the execution's own step says what is asked", async () => {
+  test("the execution's own step is told, and not taken for the one that waits", async () => {
     const on = await opened();
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
     on.fake.setFaults({ denies: ["workflows.stepEntries.list"] });
-    expect((await onlyQuestion(on, ref)).message).toBe("wait for approval waits for an answer");
+    expect((await onlyQuestion(on, ref)).message).toBe(
+      "publish waits for an answer (now at: wait_for_approval). Google does not tell which step it is for.",
+    );
+  });
+
+  test("the only step that is configured is the one that waits", async () => {
+    const on = await opened({ questions: { publish: { wait_for_approval: { message: "Publish it?" } } } });
+    on.fake.workflow("publish", approval);
+    const ref = await on.start("publish");
+    on.fake.setFaults({ denies: ["workflows.stepEntries.list"] });
+    expect((await onlyQuestion(on, ref)).message).toBe("Publish it?");
   });
 });

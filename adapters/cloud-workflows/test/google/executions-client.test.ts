@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { isBridgeError } from "@taskbridge/core/adapter";
+import { executionsClient } from "../../src/google/executions-client.ts";
+import { type Fake, startFake } from "../fake/fake.ts";
+import { localClient } from "../fake/local-client.ts";
+import { runsOn } from "../fake/script.ts";
+
+let fake: Fake;
+let workflow: string;
+beforeEach(async () => {
+  fake = await startFake();
+  workflow = fake.workflow("publish", runsOn);
+});
+afterEach(() => fake.close());
+
+const connection = { keyFile: undefined, credentials: undefined, client: undefined };
+const signal = new AbortController().signal;
+const open = (endpoint: string = fake.endpoint) => executionsClient({ ...connection, endpoint: new URL(endpoint) });
+
+const told = async (call: Promise<unknown>) => {
+  const error: unknown = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!isBridgeError(error)) throw new Error(`no BridgeError: ${String(error)}`);
+  return { code: error.code, notSent: error.notSent, message: error.message, data: error.data };
+};
+
+test("tells an execution with its times in milliseconds", async () => {
+  const client = open();
+  const { name } = await client.create(workflow, { argument: '{"a":1}', labels: { mcp_run: "k" } }, signal);
+  const found = await client.get(name, signal);
+  expect(found).toMatchObject({
+    state: "ACTIVE",
+    labels: { mcp_run: "k" },
+    steps: [{ routine: "main", step: "work" }],
+    startedAt: fake.execution(name).startedAt,
+  });
+  expect(found).not.toHaveProperty("result");
+  expect(found).not.toHaveProperty("error");
+  client.close();
+});
+
+test("reads page by page, as told", async () => {
+  const client = open();
+  fake.populate(workflow, 120);
+  const first = await client.list(workflow, { view: "FULL", size: 1_000, filter: 'state="ACTIVE"' }, signal);
+  expect(first.rows).toHaveLength(100);
+  const page = { view: "FULL", size: 1_000, filter: 'state="ACTIVE"', token: first.next ?? "" } as const;
+  const second = await client.list(workflow, page, signal);
+  expect(second.rows).toHaveLength(20);
+  expect(second).not.toHaveProperty("next");
+  expect(fake.journal.count("listExecutions").asked).toBe(2);
+});
+
+describe("a start", () => {
+  const start = (endpoint?: string, given = signal) =>
+    open(endpoint).create(workflow, { argument: "{}", labels: {} }, given);
+
+  test("has certainly not been sent when nobody listens there", async () => {
+    const gone = await startFake();
+    await gone.close();
+    const { code, notSent, message } = await told(start(gone.endpoint));
+    expect({ code, notSent }).toEqual({ code: "unavailable", notSent: true });
+    expect(message).toContain("ECONNREFUSED");
+  });
+
+  test("may have been sent when it was given up before an answer came", async () => {
+    fake.setFaults({ on: { createExecution: { kind: "hang", isAccepted: true } } });
+    const giveUp = new AbortController();
+    const started = told(start(undefined, giveUp.signal));
+    while (fake.journal.starts.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    giveUp.abort();
+    expect(await started).toMatchObject({ code: "outcome_unknown", notSent: false });
+  });
+
+  test("is not sent by a signal that has fired", async () => {
+    expect(await told(start(undefined, AbortSignal.abort()))).toMatchObject({ code: "unavailable", notSent: true });
+    expect(fake.journal.calls).toHaveLength(0);
+  });
+});
+
+describe("credentials", () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => {
+    unhandled.push(error);
+  };
+  beforeEach(() => {
+    unhandled.length = 0;
+    process.on("unhandledRejection", note);
+  });
+  afterEach(() => {
+    process.off("unhandledRejection", note);
+  });
+
+  test("whose file is not there are named, and nothing is left to break the process", async () => {
+    const client = executionsClient({ ...connection, endpoint: undefined, keyFile: "/nonexistent/key.json" });
+    for (const _ of [1, 2])
+      expect(await told(client.get(`${workflow}/executions/e`, signal))).toMatchObject({
+        code: "misconfigured",
+        notSent: true,
+        data: { path: "keyFile" },
+      });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  });
+
+  test("that cannot be exchanged for a token fail the call, not the ones after it", async () => {
+    // A client of the caller's, whose token is refused once.
+    let tokens = 0;
+    const given = await localClient(fake.port);
+    const { auth } = given;
+    given.auth = Object.create(auth);
+    given.auth.getRequestHeaders = async (...request) => {
+      if (++tokens === 1) throw Object.assign(new Error("invalid_grant"), { code: "400" });
+      return auth.getRequestHeaders(...request);
+    };
+    const client = executionsClient({ ...connection, endpoint: new URL(fake.endpoint), client: given });
+    const [name = ""] = fake.populate(workflow, 1);
+    expect(await told(client.get(name, signal))).toMatchObject({ code: "unavailable", notSent: true });
+    expect((await client.get(name, signal)).state).toBe("ACTIVE");
+    client.close();
+    // It stays its owner's.
+    await given.getExecution({ name });
+    await given.close();
+  });
+});
+
+describe("Google's own authentication, over its own HTTP client", () => {
+  const before = process.env.METADATA_SERVER_DETECTION;
+  beforeAll(() => {
+    // It would look for the metadata server of a machine at Google.
+    process.env.METADATA_SERVER_DETECTION = "none";
+  });
+  afterAll(() => {
+    if (before === undefined) delete process.env.METADATA_SERVER_DETECTION;
+    else process.env.METADATA_SERVER_DETECTION = before;
+  });
+  const openReal = async () => {
+    const { ExecutionsClient } = await import("@google-cloud/workflows");
+    const { port } = fake;
+    const given = new ExecutionsClient({
+      fallback: true,
+      protocol: "http",
+      apiEndpoint: "127.0.0.1",
+      port,
+      apiKey: "k",
+    });
+    return executionsClient({ ...connection, endpoint: new URL(fake.endpoint), client: given });
+  };
+
+  test("reads, and tells what is refused as the local one does", async () => {
+    const client = await openReal();
+    const [name = ""] = fake.populate(workflow, 1);
+    expect((await client.get(name, signal)).state).toBe("ACTIVE");
+    expect(await client.callbacks(name, signal)).toEqual([]);
+    fake.setFaults({ on: { getExecution: { kind: "error", code: "RESOURCE_EXHAUSTED", retryAfterS: 5 } } });
+    await expect(client.get(name, signal)).rejects.toMatchObject({ code: "throttled", retryAfterMs: 5_000 });
+    fake.setFaults({ denies: ["workflows.callbacks.list"] });
+    await expect(client.callbacks(name, signal)).rejects.toMatchObject({
+      code: "denied",
+      message: expect.stringContaining("workflows.callbacks.list"),
+    });
+    fake.setFaults({ on: { getExecution: { kind: "html", status: 502 } } });
+    await expect(client.get(name, signal)).rejects.toMatchObject({ code: "unavailable", notSent: false });
+  });
+
+  test.each([
+    [{ kind: "lost" }, 1],
+    [{ kind: "cut" }, 0],
+    [{ kind: "error-after", code: "UNAVAILABLE" }, 1],
+  ] as const)("sends a start once: %j", async (fault, made) => {
+    const client = await openReal();
+    fake.setFaults({ on: { createExecution: fault } });
+    const started = client.create(workflow, { argument: "{}", labels: {} }, signal);
+    await expect(started).rejects.toMatchObject({ code: "outcome_unknown", notSent: false });
+    expect(fake.journal.count("createExecution").asked).toBe(1);
+    expect(fake.journal.starts).toHaveLength(made);
+  });
+});
