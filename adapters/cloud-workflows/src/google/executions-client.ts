@@ -15,6 +15,7 @@ type Told = protos.google.cloud.workflows.executions.v1.IExecution;
 type Time = { readonly seconds?: unknown; readonly nanos?: unknown } | null | undefined;
 
 export interface ConnectionOptions {
+  readonly project: string;
   readonly endpoint: URL | undefined;
   readonly keyFile: string | undefined;
   readonly credentials: { readonly client_email: string; readonly private_key: string } | undefined;
@@ -67,12 +68,14 @@ const load = async (): Promise<typeof import("@google-cloud/workflows")> => {
  * Over REST, since callbacks and steps are there only, by the same authentication. No method of this client is retried by it (its list of
  * codes is empty for all of them), and requests are not either: the engine knows what a repeat means.
  */
-const connect = async ({ endpoint, keyFile, credentials }: ConnectionOptions): Promise<ExecutionsClient> => {
+const connect = async ({ project, endpoint, keyFile, credentials }: ConnectionOptions): Promise<ExecutionsClient> => {
   const { ExecutionsClient } = await load();
   const isLocal = endpoint?.protocol === "http:";
   return new ExecutionsClient({
     fallback: true,
     minifyJson: true,
+    // Else it is looked for, for seconds, where credentials do not name one.
+    projectId: project,
     ...(endpoint === undefined
       ? {}
       : { apiEndpoint: endpoint.hostname, port: Number(endpoint.port) || (isLocal ? 80 : 443) }),

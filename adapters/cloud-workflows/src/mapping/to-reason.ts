@@ -61,7 +61,9 @@ export const toReason = ({
   const place =
     top === undefined || top.step === "" ? "" : ` (in step ${toLine(top.step)} of ${toLine(top.routine)}${line})`;
   const told = message === "" ? toLine(context.split("\n")[0] ?? "") : message;
-  const frames = stack.map(({ step, routine, line: at }) => `in step ${step}, routine ${routine}, line ${at ?? "?"}`);
+  const frames = stack.map(
+    ({ step, routine, line: at }) => `in step "${step}", routine "${routine}", line: ${at ?? "?"}`,
+  );
   const detail = toLines(textOf(context) ?? frames.join("\n"));
   return {
     reason: `${(told === "" ? "failed without an error" : told).slice(0, mostReason)}${place.slice(0, 100)}`,

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { isBridgeError } from "@taskbridge/core/adapter";
 import { executionsClient } from "../../src/google/executions-client.ts";
 import { type Fake, startFake } from "../fake/fake.ts";
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => fake.close());
 
-const connection = { keyFile: undefined, credentials: undefined, client: undefined };
+const connection = { project: "demo", keyFile: undefined, credentials: undefined, client: undefined };
 const signal = new AbortController().signal;
 const open = (endpoint: string = fake.endpoint) => executionsClient({ ...connection, endpoint: new URL(endpoint) });
 
@@ -127,15 +127,6 @@ describe("credentials", () => {
 });
 
 describe("Google's own authentication, over its own HTTP client", () => {
-  const before = process.env.METADATA_SERVER_DETECTION;
-  beforeAll(() => {
-    // It would look for the metadata server of a machine at Google.
-    process.env.METADATA_SERVER_DETECTION = "none";
-  });
-  afterAll(() => {
-    if (before === undefined) delete process.env.METADATA_SERVER_DETECTION;
-    else process.env.METADATA_SERVER_DETECTION = before;
-  });
   const openReal = async () => {
     const { ExecutionsClient } = await import("@google-cloud/workflows");
     const { port } = fake;
@@ -145,6 +136,7 @@ describe("Google's own authentication, over its own HTTP client", () => {
       apiEndpoint: "127.0.0.1",
       port,
       apiKey: "k",
+      projectId: "demo",
     });
     return executionsClient({ ...connection, endpoint: new URL(fake.endpoint), client: given });
   };

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "@jest/globals";
+import { parseOptions } from "../../src/settings/parse-options.ts";
+import { parseTarget } from "../../src/settings/parse-target.ts";
+
+const place = { project: "demo", location: "europe-west1" };
+const misconfigured = (path: string) => expect.objectContaining({ code: "misconfigured", data: { path } });
+
+describe("options", () => {
+  test("are the place, and what is Google's own default", () => {
+    expect(parseOptions(place)).toEqual({
+      ...place,
+      endpoint: undefined,
+      keyFile: undefined,
+      credentials: undefined,
+      client: undefined,
+      questions: {},
+      quotaShare: 0.8,
+    });
+  });
+
+  test("take a key's path from the folder of the configuration", () => {
+    expect(parseOptions({ ...place, keyFile: "key.json" }, "/etc/taskbridge").keyFile).toBe("/etc/taskbridge/key.json");
+    expect(parseOptions({ ...place, keyFile: "/key.json" }, "/etc").keyFile).toBe("/key.json");
+  });
+
+  test.each([
+    "http://127.0.0.1:8787",
+    "http://localhost:8787",
+    "http://[::1]:8787",
+    "https://workflowexecutions-x.p.googleapis.com",
+  ])("take %s", (endpoint) => {
+    expect(parseOptions({ ...place, endpoint }).endpoint?.origin).toBe(endpoint);
+  });
+
+  const credentials = { client_email: "a@b", private_key: "k" };
+  const questions = (prompt: unknown) => ({ ...place, questions: { publish: { ask: prompt } } });
+  test.each([
+    [{}, "project"],
+    [{ project: "demo" }, "location"],
+    [{ ...place, location: "a/b" }, "location"],
+    [{ ...place, region: "x" }, "region"],
+    [{ ...place, endpoint: "http://example.com" }, "endpoint"],
+    [{ ...place, endpoint: "http://127.0.0.1.example.com" }, "endpoint"],
+    [{ ...place, endpoint: "https://x/v1" }, "endpoint"],
+    [{ ...place, endpoint: "ftp://x" }, "endpoint"],
+    [{ ...place, endpoint: "http://127.0.0.1:1", credentials }, "endpoint"],
+    [{ ...place, endpoint: "http://127.0.0.1:1", keyFile: "k.json" }, "endpoint"],
+    [{ ...place, credentials, keyFile: "k.json" }, "keyFile"],
+    [{ ...place, credentials: { client_email: "a" } }, "credentials"],
+    [{ ...place, client: {} }, "client"],
+    [{ ...place, quotaShare: 0 }, "quotaShare"],
+    [{ ...place, quotaShare: 1.1 }, "quotaShare"],
+    [{ ...place, questions: [] }, "questions"],
+    [{ ...place, questions: { publish: 1 } }, "questions.publish"],
+    [questions("Go?"), "questions.publish.ask"],
+    [questions({ message: "" }), "questions.publish.ask.message"],
+    [questions({ schema: "x" }), "questions.publish.ask.schema"],
+    [questions({ declinable: 1 }), "questions.publish.ask.declinable"],
+    [questions({ text: "x" }), "questions.publish.ask.text"],
+    [questions({ declinable: true, schema: { properties: { action: {} } } }), "questions.publish.ask.schema"],
+  ])("refuse %j", (options, path) => {
+    expect(() => parseOptions(options)).toThrow(misconfigured(path));
+  });
+
+  test("never repeat a key", () => {
+    try {
+      parseOptions({ ...place, credentials: { private_key: "very secret" } });
+    } catch (error) {
+      expect(String(error)).not.toContain("very secret");
+    }
+    expect.assertions(1);
+  });
+});
+
+describe("targets", () => {
+  test.each([
+    [{ workflow: "publish" }, { workflow: "publish" }],
+    [{ workflow: "projects/demo/locations/europe-west1/workflows/publish" }, { workflow: "publish" }],
+    [{ workflow: "{{input.workflow}}" }, { workflow: "{{input.workflow}}" }],
+    [
+      { workflow: "publish", labels: { team: "video", customer: "{{input.customer}}", n: 7 } },
+      { workflow: "publish", labels: { customer: "{{input.customer}}", n: "7", team: "video" } },
+    ],
+  ])("take %j", (target, parsed) => {
+    expect(parseTarget(target, place)).toEqual(parsed);
+    expect(parseTarget(parsed, place)).toEqual(parsed);
+  });
+
+  test.each([
+    [undefined, ""],
+    [[], ""],
+    [{}, "workflow"],
+    [{ workflow: "a b" }, "workflow"],
+    [{ workflow: "a/../b" }, "workflow"],
+    [{ workflow: "{{input.x}}/executions" }, "workflow"],
+    [{ workflow: "projects/other/locations/europe-west1/workflows/publish" }, "workflow"],
+    [{ workflow: "projects/demo/locations/us-east1/workflows/publish" }, "workflow"],
+    [{ workflow: "publish", version: 1 }, "version"],
+    [{ workflow: "publish", labels: 1 }, "labels"],
+    [{ workflow: "publish", labels: { Team: "x" } }, "labels.Team"],
+    [{ workflow: "publish", labels: { mcp_run: "x" } }, "labels.mcp_run"],
+    [{ workflow: "publish", labels: { team: "A B" } }, "labels.team"],
+    [{ workflow: "publish", labels: { team: "x".repeat(64) } }, "labels.team"],
+  ])("refuse %j", (target, path) => {
+    expect(() => parseTarget(target, place)).toThrow(misconfigured(path));
+  });
+});
