@@ -59,6 +59,30 @@ const runs = [
       TASKBRIDGE_LOAD_WATCHED_MS: "60000",
     },
   },
+  {
+    folder: "adapters/cloud-workflows",
+    tests: "test/kill",
+    sizes: {
+      TASKBRIDGE_KILLS: "20",
+      TASKBRIDGE_KILL_RECORDS: "300",
+      // The adapter's own: a start is taken for one that never was a minute after it was sent.
+      TASKBRIDGE_KILL_SETTLE_MS: "60000",
+      TASKBRIDGE_KILL_LAG_MS: "5000",
+    },
+  },
+  {
+    folder: "adapters/cloud-workflows",
+    tests: "test/load",
+    sizes: {
+      TASKBRIDGE_LOAD_EXECUTIONS: "2000",
+      TASKBRIDGE_LOAD_FOREIGN: "10000",
+      TASKBRIDGE_LOAD_ENDS: "500",
+      TASKBRIDGE_LOAD_WATCHED_MS: "60000",
+      TASKBRIDGE_LOAD_UNWATCHED: "2000",
+      TASKBRIDGE_LOAD_SWEEP_MS: "20000",
+      TASKBRIDGE_LOAD_THROTTLED_MS: "8000",
+    },
+  },
 ];
 
 await install();

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "@jest/globals";
+import { runsOn } from "../fake/script.ts";
+import { until } from "../until.ts";
+import { openLoad } from "./load-scene.ts";
+import { startAll } from "./start-all.ts";
+
+const running = 40;
+/** `npm run soak` raises this to 8,000: the pauses have doubled thrice by then. */
+const throttledMs = Number(process.env.TASKBRIDGE_LOAD_THROTTLED_MS ?? 5_000);
+
+it("executions that are asked for while the quota is used up cost ever fewer calls, and clients are told to come less often (case 28)", async () => {
+  const scene = await openLoad({ script: runsOn, sweepMs: 2_000 });
+  const { fake, workflow, client } = scene;
+  try {
+    const taskIds = await startAll(client, running);
+    const poll = async (): Promise<number> => {
+      const tasks = await Promise.all(taskIds.map((taskId) => client.get(taskId)));
+      return Math.max(...tasks.map(({ pollIntervalMs = 0 }) => pollIntervalMs));
+    };
+    // The first look, for which the client is loaded, takes long, and clients are told to wait for as long as looks take.
+    const quiet = async (): Promise<number | undefined> => [await poll()].find((ms) => ms < 4_000);
+    const before = await until("looks take no time", quiet, 40_000);
+    fake.setFaults({ on: { "*": { kind: "error", code: "RESOURCE_EXHAUSTED" } } });
+    const asked = (): number => fake.journal.calls.filter(({ status }) => status === 429).length;
+    const throttledUntil = Date.now() + throttledMs;
+    let told = 0;
+    while (Date.now() < throttledUntil) {
+      told = Math.max(told, await poll());
+      await sleep(250);
+    }
+    process.stderr.write(
+      `throttled: ${running} executions, polled for ${throttledMs} ms: ${asked()} calls, told to come back after ${before} and then ${told} ms\n`,
+    );
+    // Not one call for each poll of each task, nor one a second: the pauses double.
+    expect(asked()).toBeGreaterThan(1);
+    expect(asked()).toBeLessThan(running);
+    expect(told).toBeGreaterThan(before);
+    fake.setFaults({});
+    for (const { name } of fake.executions(workflow)) fake.end(name, { state: "SUCCEEDED", result: "{}" });
+    const areDone = async (): Promise<true | undefined> =>
+      (await Promise.all(taskIds.map((taskId) => client.get(taskId)))).every(({ status }) => status === "completed") ||
+      undefined;
+    await until("all ends are noticed", areDone, 40_000);
+  } finally {
+    await scene.close();
+  }
+}, 90_000);
