@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, it } from "@jest/globals";
+import type { ExecutionRef, ExecutionSnapshot } from "@taskbridge/core/adapter";
+import { parse } from "yaml";
+import { createAdapter } from "../src/index.ts";
+import { callContext, newKey } from "./call-context.ts";
+import { describeGcw, gcwBench } from "./gcw-bench.ts";
+import { until } from "./until.ts";
+
+const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
+const blocks = (language: string): readonly string[] =>
+  [...readme.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "gs"))].map(([, code = ""]) => code);
+
+interface Config {
+  readonly adapters: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly tools: readonly { readonly adapter: string; readonly target: unknown }[];
+}
+
+const configured = (more: object = {}) => {
+  const { adapters, tools } = parse(blocks("yaml")[0] ?? "") as Config;
+  const [tool] = tools;
+  const { use, ...options } = adapters[tool?.adapter ?? ""] ?? {};
+  const adapter = createAdapter({ ...options, ...more }, { baseDirectory: "/" });
+  return { use, adapter, target: adapter.parseTarget(tool?.target) };
+};
+
+it("shows a configuration that the adapter takes", () => {
+  const { use, target } = configured();
+  expect(use).toBe("cloud-workflows");
+  expect(target).toEqual({ workflow: "publish" });
+});
+
+it("names every permission that the adapter's calls need, and no other", async () => {
+  const files = ["executions-client.ts", "rest-calls.ts"].map(
+    (file) => new URL(`../src/google/${file}`, import.meta.url),
+  );
+  const source = (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("\n");
+  const needed = [
+    ...source.matchAll(/"(\w+\.\w+)",\s*(?:"(?:unavailable|outcome_unknown)"|executionsApi|workflowsApi)/g),
+  ];
+  const role = JSON.parse(blocks("json")[0] ?? "") as { readonly includedPermissions: readonly string[] };
+  expect([...new Set(needed.map(([, action]) => `workflows.${action}`))].sort()).toEqual(
+    [...role.includedPermissions].sort(),
+  );
+});
+
+it("keeps to the length of its siblings", () => {
+  expect(readme.split("\n").length).toBeLessThanOrEqual(121);
+});
+
+describeGcw("the usage", () => {
+  it("runs as pasted", async () => {
+    const bench = await gcwBench();
+    const folder = await mkdtemp(join(tmpdir(), "readme-"));
+    try {
+      const script = join(folder, "deploy.mjs");
+      await writeFile(script, blocks("js")[0] ?? "");
+      await promisify(execFile)(process.execPath, [script, bench.endpoint], {
+        cwd: fileURLToPath(new URL(".", import.meta.url)),
+      });
+      const { adapter, target } = configured({ endpoint: bench.endpoint });
+      const request = { key: newKey(), target, input: '{"file":"a.md"}', attempt: 1 };
+      const { ref } = await adapter.start(request, callContext());
+      const see = async (): Promise<ExecutionSnapshot | undefined> => lookAt(adapter, ref);
+      const asked = await until("it asks", async () => (await see())?.questions?.[0]);
+      expect(asked.message).toBe("Publish it?");
+      const answer = { answerId: "a", attempt: 1, question: asked, action: "accept", content: { as: "Ada" } } as const;
+      await adapter.answer?.(ref, answer, callContext());
+      const output = await until("it ends", async () => (await see())?.output);
+      expect(output).toEqual({ kind: "json", value: { file: "a.md", as: "Ada" } });
+      await adapter.close?.();
+    } finally {
+      await bench.stop();
+      await rm(folder, { recursive: true });
+    }
+  }, 60_000);
+});
+
+const lookAt = async (
+  adapter: ReturnType<typeof createAdapter>,
+  ref: ExecutionRef,
+): Promise<ExecutionSnapshot | undefined> => {
+  const [outcome] = (await adapter.inspect?.([{ ref, want: "detail" }], callContext())) ?? [];
+  return outcome !== undefined && "snapshot" in outcome ? outcome.snapshot : undefined;
+};
