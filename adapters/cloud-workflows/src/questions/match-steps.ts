@@ -18,8 +18,8 @@ const noCalls =
 export const callsIn = (entries: readonly StepEntry[]): readonly StepEntry[] =>
   entries.filter(({ type }) => !noCalls.test(type));
 
-/** A map within a list within a map. */
-const deepest = 4;
+/** Maps and lists within each other. */
+const deepest = 10;
 
 /** Whether this callback's address stands among these values. */
 const mentions = (value: unknown, callbackId: string, depth = 0): boolean => {

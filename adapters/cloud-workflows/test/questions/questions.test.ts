@@ -147,22 +147,6 @@ describe("several questions at once", () => {
     steps: [parallel("both", { one: [awaitCallback("approve_text")], two: [awaitCallback("approve_picture")] })],
   };
 
-  test("are told apart where the history is detailed", async () => {
-    const on = await opened();
-    on.fake.workflow("publish", branches, detailed);
-    const ref = await on.start("publish");
-    const questions = await questionsOf(on, ref);
-    expect(questions.map(({ message }) => message).sort()).toEqual([
-      "approve picture waits for an answer",
-      "approve text waits for an answer",
-    ]);
-    const picture = questions.find(({ message }) => message.includes("picture"));
-    if (picture === undefined) throw new Error("no picture");
-    await answer(on, ref, picture);
-    on.clock.advance(1_000);
-    expect((await onlyQuestion(on, ref)).message).toBe("approve text waits for an answer");
-  });
-
   test("say that they cannot be told apart, until they can", async () => {
     const on = await opened();
     on.fake.workflow("publish", branches);
