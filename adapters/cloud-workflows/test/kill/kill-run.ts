@@ -119,14 +119,14 @@ const openScene = async ({ lagMs, lostShare, settleMs, mutant }: KillPlan, rando
     asked: new Map(),
     count,
     serve: async (fault = "") => {
-      live = await startServer(serverScript, {
-        FOLDER: folder,
-        ENDPOINT: `http://${proxy.host}:${proxy.port}`,
+      const started = await startServer(serverScript, {
         SETTINGS: JSON.stringify(settings),
-        FAULT: fault,
+        SCENES: JSON.stringify([{ folder, endpoint: `http://${proxy.host}:${proxy.port}`, fault, mutant }]),
         ...(settleMs === undefined ? {} : { SETTLE_MS: String(settleMs) }),
-        ...(mutant === undefined ? {} : { MUTANT: mutant }),
       });
+      if (started === undefined) return undefined;
+      const [url = ""] = JSON.parse(started.url) as readonly string[];
+      live = { ...started, url };
       return live;
     },
     close: async () => {
@@ -188,6 +188,18 @@ const attendWhile = (client: TaskClient, scene: Scene): (() => Promise<void>) =>
   };
 };
 
+const attendToTheEnd = async (client: TaskClient, scene: Scene): Promise<void> => {
+  const stopAttending = attendWhile(client, scene);
+  const open = async (): Promise<readonly TaskRecord[]> => (await allRecords(scene.store)).filter(isOpen);
+  try {
+    await until("all records have ended", async () => (await open()).length === 0 || undefined, 240_000);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}: ${JSON.stringify((await open()).slice(0, 3), null, 1)}`);
+  } finally {
+    await stopAttending();
+  }
+};
+
 /** One life: calls, and the end in the midst of them. */
 const liveOnce = async (
   server: ServerProcess,
@@ -240,14 +252,7 @@ export const killRun = async (plan: KillPlan): Promise<KillOutcome> => {
     if (last === undefined) throw new Error("the server does not start any more");
     const client = taskClient(last.url);
     while ((await allRecords(store)).length < plan.records) await callAll(client, next(), random, acknowledged);
-    const stopAttending = attendWhile(client, scene);
-    const open = async (): Promise<readonly TaskRecord[]> => (await allRecords(store)).filter(isOpen);
-    await until("all records have ended", async () => (await open()).length === 0 || undefined, 300_000).catch(
-      async (error: Error) => {
-        throw new Error(`${error.message}: ${JSON.stringify(await open(), null, 1)}`);
-      },
-    );
-    await stopAttending();
+    await attendToTheEnd(client, scene);
     return { report: await toReport(client, scene), counts: scene.counts };
   } finally {
     await scene.close();

@@ -32,23 +32,27 @@ export interface Attended {
   readonly taskId: string;
   readonly order: Order;
   readonly asked: Asked;
+  /** The name of a step whose question is not answered. */
+  readonly leaves?: string;
 }
 
 /** Does once what a client does for a task: answers what is asked, and cancels what would not end. */
 export const attendOnce = async (
   client: TaskClient,
-  { taskId, order: { n, kind }, asked }: Attended,
-): Promise<void> => {
+  { taskId, order: { n, kind }, asked, leaves }: Attended,
+): Promise<SeenTask> => {
   const task = await client.get(taskId);
   const requests = task.status === "input_required" ? Object.entries(task.inputRequests ?? {}) : [];
   for (const [key, { params }] of requests) {
     const name = toStepName(params.message);
     asked.set(name, (asked.get(name) ?? new Set()).add(key));
+    if (name === leaves) continue;
     // A form without fields is one of a JSON text.
     const content = toContent(params.requestedSchema, answerTo(n, name));
     await client.request("tasks/update", { taskId, inputResponses: { [key]: { action: "accept", content } } });
   }
   if (kind === "endless" && task.status === "working") await client.request("tasks/cancel", { taskId });
+  return task;
 };
 
 const toStepName = (message: unknown): string => (/^\w+/.exec(String(message)) ?? [""])[0];
