@@ -33,6 +33,8 @@ const readWithinMs = 2_000;
 const getsPerList = 5;
 /** So many ends in one look wait until callbacks are read; of more, none waits, and callbacks are left to the next look. */
 const mostDelayed = 10;
+/** A list with steps is read page by page: of more pages, statuses would wait too long for it. */
+const mostFullPages = 10;
 /** Executions read side by side. */
 const atOnce = 50;
 
@@ -64,6 +66,12 @@ const toSeen = (execution: Execution, url: string | undefined): Seen => {
   return { outcome: { snapshot }, ...(isEnded(snapshot.status) ? {} : { steps: execution.steps }) };
 };
 
+/** Counts of a loop, which a look at the status does not tell. */
+const withProgress = (outcome: InspectOutcome, progress: ExecutionSnapshot["progress"]): InspectOutcome =>
+  progress === undefined || !("snapshot" in outcome) || isEnded(outcome.snapshot.status)
+    ? outcome
+    : { snapshot: { ...outcome.snapshot, progress } };
+
 const isRunning = (outcome: InspectOutcome | undefined): boolean =>
   outcome !== undefined && "snapshot" in outcome && outcome.snapshot.status === "running";
 
@@ -83,7 +91,7 @@ const planOf = ({ quotas, sweeps }: InspectTools, looks: readonly Look[]): "each
   if (looks.length <= getsPerList * basicPages && quotas.get.left() >= looks.length + quotas.getReserve) return "each";
   const detailed = looks.filter(({ wantsDetail }) => wantsDetail).length;
   const isCheaper = fullPages * getsPerList < basicPages * getsPerList + detailed;
-  return isCheaper && quotas.list.left() > 2 * fullPages ? "FULL" : "BASIC";
+  return isCheaper && fullPages <= mostFullPages && quotas.list.left() > 2 * fullPages ? "FULL" : "BASIC";
 };
 
 /** What lists tell of those that go on. */
@@ -144,13 +152,14 @@ const lookAt = async (
   const ends = missing.filter(({ name }) => !isRunning(seen.get(name)?.outcome));
   for (const { name } of ends) details.forget(name);
   const watched = looks.filter(({ name, wantsDetail }) => wantsDetail && isRunning(seen.get(name)?.outcome));
-  const blind = watched
-    .filter(({ name }) => seen.get(name)?.steps === undefined)
-    .sort((one, other) => details.readAt(one.name) - details.readAt(other.name));
-  await eachOf(blind, async (look) => {
+  const blind = watched.filter(({ name }) => seen.get(name)?.steps === undefined);
+  await eachOf(details.stale(blind), async (look) => {
     if (quotas.get.tryTake(quotas.getReserve)) await read(look);
   });
-  const outcomes = new Map([...seen].map(([name, { outcome }]) => [name, outcome]));
+  for (const [name, { steps }] of seen) if (steps !== undefined) details.note(name, steps);
+  const outcomes = new Map(
+    [...seen].map(([name, { outcome }]) => [name, withProgress(outcome, details.progressOf(name))]),
+  );
   const items = (ends.length > mostDelayed ? [] : watched)
     .filter(({ name }) => isRunning(outcomes.get(name)))
     .map((place) => ({ place, steps: seen.get(place.name)?.steps }));

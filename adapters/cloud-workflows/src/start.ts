@@ -11,7 +11,13 @@ import type { TokenBucket } from "./google/token-bucket.ts";
 import type { UrlOf } from "./inspect.ts";
 import { executionNameOf, parseRef, toRef } from "./mapping/execution-name.ts";
 import { toSnapshot } from "./mapping/to-snapshot.ts";
-import { type CloudWorkflowsTarget, type Parent, runLabel, workflowNameOf } from "./settings/parse-target.ts";
+import {
+  type CloudWorkflowsTarget,
+  originLabel,
+  type Parent,
+  runLabel,
+  workflowNameOf,
+} from "./settings/parse-target.ts";
 
 /** The largest argument (bytes): https://cloud.google.com/workflows/quotas */
 export const maxPayloadBytes = 32_768;
@@ -39,7 +45,7 @@ export const startExecution = async (
   const workflow = workflowNameOf(target, parent);
   const made = await client.create(
     workflow,
-    { argument: input, labels: { ...target.labels, [runLabel]: key } },
+    { argument: input, labels: { ...target.labels, ...originLabel, [runLabel]: key } },
     signal,
   );
   const name = executionNameOf(workflow, made.name);

@@ -3,6 +3,7 @@ import type { Execution, GcwClient, ListCall } from "./google/client.ts";
 import type { TokenBucket } from "./google/token-bucket.ts";
 import { withSignal } from "./google/with-signal.ts";
 import { executionNameOf } from "./mapping/execution-name.ts";
+import { originLabel } from "./settings/parse-target.ts";
 
 export interface Wanted {
   readonly name: string;
@@ -11,13 +12,16 @@ export interface Wanted {
 }
 
 export interface RunningList {
-  /** Those of the wanted ones that run or are queued; the rest has ended, is not listed yet, or lies behind what `refusal` let us read. */
+  /**
+   * Those of the wanted ones that run or are queued; the rest has ended, is not listed yet, was started by somebody else, or lies behind
+   * what `refusal` let us read.
+   */
   readonly running: ReadonlyMap<string, Execution>;
   /** The view it was read in: FULL tells steps, too. */
   readonly view: ListCall["view"];
   /** The rate of listing did not suffice. */
   readonly refusal?: BridgeError;
-  /** How many executions were listed, whoever's. */
+  /** How many executions were listed, whoever wanted them. */
   readonly listed: number;
 }
 
@@ -30,8 +34,11 @@ export interface Sweeps {
 
 /** Google gives so many at most. */
 export const pageSizes = { BASIC: 1_000, FULL: 100 } as const;
-/** https://cloud.google.com/workflows/docs/executing-workflow#filter-executions */
-const goesOn = 'state="ACTIVE" OR state="QUEUED"';
+/** Ours that go on: https://cloud.google.com/workflows/docs/executing-workflow#filter-executions */
+const goesOn = [
+  ...Object.entries(originLabel).map(([key, value]) => `labels."${key}":"${value}"`),
+  '(state="ACTIVE" OR state="QUEUED")',
+].join(" AND ");
 /** A list that takes longer (milliseconds) would be given up by those who wait. */
 const longestMs = 20_000;
 /** Lists are in the order of creation, and tell the time of the start, which comes a little later (milliseconds). */

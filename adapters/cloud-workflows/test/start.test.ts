@@ -41,7 +41,10 @@ test("sends the very bytes of the input, and the key beside the target's labels"
   const target = adapter.parseTarget({ workflow: "publish", labels: { team: "video", cost: 7 } });
   const { ref, snapshot } = await adapter.start({ key, target, input, attempt: 1 }, callContext());
   const [made] = fake.executions(workflow);
-  expect(made).toMatchObject({ argument: input, labels: { team: "video", cost: "7", mcp_run: key } });
+  expect(made).toMatchObject({
+    argument: input,
+    labels: { team: "video", cost: "7", mcp_by: "taskbridge", mcp_run: key },
+  });
   expect(ref).toMatch(/^projects\/demo\/locations\/europe-west1\/workflows\/publish\/executions\/[\w-]+$/);
   expect(snapshot).toMatchObject({ status: "running", startedAt: fake.clock.now() });
 });

@@ -97,10 +97,8 @@ export interface GcwClient {
   callbacks(name: string, signal: AbortSignal): Promise<readonly Callback[]>;
   /** The steps that go on, `mostSteps` at most. */
   stepsInProgress(name: string, signal: AbortSignal): Promise<readonly StepEntry[]>;
-  /** The address of a callback: always of the API that this client calls. */
-  callbackUrl(name: string, callbackId: string): string;
-  /** Sends to such an address; any other is refused before anything is sent, for the sake of the credentials. */
-  deliver(url: string, delivery: Delivery, signal: AbortSignal): Promise<void>;
+  /** Sends to a callback of an execution. */
+  deliver(name: string, callbackId: string, delivery: Delivery, signal: AbortSignal): Promise<void>;
   workflow(name: string, signal: AbortSignal): Promise<Workflow>;
   workflows(parent: string, page: PageCall, signal: AbortSignal): Promise<Page<Workflow>>;
   close(): void;

@@ -18,10 +18,7 @@ export type RestCall = <Value>(
 ) => Promise<Value>;
 
 type Fields = Readonly<Record<string, unknown>>;
-type RestCalls = Pick<
-  GcwClient,
-  "callbacks" | "stepsInProgress" | "callbackUrl" | "deliver" | "workflow" | "workflows"
->;
+type RestCalls = Pick<GcwClient, "callbacks" | "stepsInProgress" | "deliver" | "workflow" | "workflows">;
 
 /** Google gives so many callbacks in a page at most. */
 const callbackPage = 100;
@@ -108,7 +105,7 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
         token = textOf(told.nextPageToken) || undefined;
         if (token === undefined) break;
       }
-      return found.filter(({ id }) => id !== "");
+      return found.filter(({ id }) => /[^.]/.test(id));
     },
     stepsInProgress: async (name, signal) => {
       const query = { filter: 'state="STATE_IN_PROGRESS"', pageSize: String(mostSteps) };
@@ -117,19 +114,11 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
         .filter(({ state }) => state === undefined || state === "STATE_IN_PROGRESS")
         .map(toStepEntry);
     },
-    callbackUrl: (name, callbackId) => `${executionsApi()}/v1/${name}/callbacks/${encodeURIComponent(callbackId)}`,
-    deliver: (url, { method, body }, signal) =>
+    deliver: (name, callbackId, { method, body }, signal) =>
       call("callbacks.send", "outcome_unknown", signal, async (send, universeDomain) => {
         domain = universeDomain;
-        if (!URL.canParse(url) || new URL(url).origin !== new URL(executionsApi()).origin)
-          throw new BridgeError(
-            "misconfigured",
-            "the question is of another API than this adapter calls (`endpoint`)",
-            {
-              notSent: true,
-              data: { path: "endpoint" },
-            },
-          );
+        // Credentials go to this API alone, whatever names a callback.
+        const url = `${executionsApi()}/v1/${name}/callbacks/${encodeURIComponent(callbackId)}`;
         const content = body === undefined ? {} : { body, headers: { "content-type": "application/json" } };
         const response = await send(url, { method, ...content, signal, redirect: "error", responseType: "stream" });
         await response.text();

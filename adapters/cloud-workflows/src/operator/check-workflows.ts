@@ -62,14 +62,13 @@ const checkWorkflow = async (
   const refused = refusals.flatMap((refusal) => refusal ?? []);
   // Without these no task comes to an end.
   if (refused.length > 0) return refused.map(({ message }): CheckFinding => ({ level: "error", path, message }));
-  const callback = client.callbackUrl(execution, nobody);
   const without = await Promise.all([
     lostWith(path, () => client.cancel(execution, signal), "tasks cannot be cancelled"),
     lostWith(path, () => client.callbacks(execution, signal), "questions are not seen"),
     lostWith(path, () => client.stepsInProgress(execution, signal), "steps of parallel branches are not told apart"),
     lostWith(
       path,
-      () => client.deliver(callback, { method: "POST", body: "{}" }, signal),
+      () => client.deliver(execution, nobody, { method: "POST", body: "{}" }, signal),
       "questions cannot be answered",
     ),
   ]);

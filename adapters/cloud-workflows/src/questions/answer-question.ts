@@ -62,7 +62,7 @@ export const answerQuestion = async (
 
   if (!(await isStillOpen())) return closed();
   try {
-    await client.deliver(secret.url, delivery, signal);
+    await client.deliver(execution, secret.callbackId, delivery, signal);
   } catch (error) {
     const known = toBridgeError(error);
     // 404: the execution has ended meanwhile. 429: another answer has not been read yet, or the project's rate is used up.

@@ -1,24 +1,23 @@
 import { BridgeError, type ExecutionQuestion } from "@taskbridge/core/adapter";
 import { isObject } from "../is-object.ts";
 
-/** What the answer to a question needs, and nobody else may see. */
+/** What the answer to a question needs. The address is made anew from it, since that of the API may be another one by then. */
 export interface CallbackSecret {
   readonly callbackId: string;
-  readonly url: string;
   readonly method: string;
   /** The workflow reads refusals from the body. */
   readonly declinable: boolean;
 }
 
-export const toSecret = ({ callbackId, url, method, declinable }: CallbackSecret): string =>
-  JSON.stringify({ callbackId, url, method, declinable });
+export const toSecret = ({ callbackId, method, declinable }: CallbackSecret): string =>
+  JSON.stringify({ callbackId, method, declinable });
 
 export const parseSecret = ({ id, secret }: ExecutionQuestion): CallbackSecret => {
   const parsed: unknown = JSON.parse(secret ?? "null");
   if (isObject(parsed)) {
-    const { callbackId, url, method, declinable } = parsed;
-    if (typeof callbackId === "string" && typeof url === "string" && typeof method === "string")
-      return { callbackId, url, method, declinable: declinable === true };
+    const { callbackId, method, declinable } = parsed;
+    if (typeof callbackId === "string" && /[^.]/.test(callbackId) && typeof method === "string")
+      return { callbackId, method, declinable: declinable === true };
   }
   throw new BridgeError("internal", `the callback of question ${id} is not in the store`, { notSent: true });
 };

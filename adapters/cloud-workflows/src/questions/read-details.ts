@@ -5,7 +5,7 @@ import type { ExecutionPlace } from "../mapping/execution-name.ts";
 import { toStepsText } from "../mapping/to-snapshot.ts";
 import type { Prompts } from "../settings/parse-prompts.ts";
 import { callsIn } from "./match-steps.ts";
-import { toQuestions } from "./to-questions.ts";
+import { isOpen, toQuestions } from "./to-questions.ts";
 
 /** What a running execution's callbacks and steps add to its snapshot. */
 export type Details = Pick<ExecutionSnapshot, "questions" | "progress"> & { readonly status: "running" | "waiting" };
@@ -18,12 +18,17 @@ export interface DetailItem {
 
 export interface DetailReader {
   /**
-   * Of those that have moved, and of the others now and then, as many as the rate allows and as are read when the signal fires; those
-   * first that were read longest ago. Whatever goes wrong is logged: what is known of their status is told all the same.
+   * Of those that have moved, and of the others now and then, as many as the rate allows and as are begun before `beginWithinMs` have
+   * passed; those first that have moved, then those that were read longest ago. Whatever goes wrong is logged: what is known of their
+   * status is told all the same.
    */
   read(items: readonly DetailItem[], context: CallContext): Promise<ReadonlyMap<string, Details>>;
-  /** When it was read last, by a clock that only runs forward (milliseconds); 0: never. */
-  readAt(name: string): number;
+  /** Those of these whose steps are to be looked at again: the longer they have stayed where they are, the more seldom. */
+  stale<Place extends ExecutionPlace>(places: readonly Place[]): readonly Place[];
+  /** Where an execution is seen to be. */
+  note(name: string, steps: readonly Step[]): void;
+  /** How far it was when its details were read, while it has not moved since. */
+  progressOf(name: string): ExecutionSnapshot["progress"];
   /** It has ended. */
   forget(name: string): void;
 }
@@ -33,7 +38,9 @@ const few = 5;
 /** How long one waits for its turn (milliseconds). */
 const waitMs = 2_000;
 const atOnce = 8;
-/** What stays as it is is read again after a pause that doubles up to this (milliseconds). */
+/** Statuses that are known wait for callbacks: none is read in this look after so long (milliseconds). */
+const beginWithinMs = 1_000;
+/** What stays as it is is looked at again after a pause that doubles up to this (milliseconds). */
 const shortestPauseMs = 1_000;
 const longestPauseMs = 30_000;
 /** Where histories cannot be read, they are not tried again for so long (milliseconds). */
@@ -41,12 +48,40 @@ const noHistoryMs = 600_000;
 /** Executions that are remembered. */
 const mostRemembered = 20_000;
 
+/** What was seen last, and when it is to be looked at again. */
 interface Memory {
-  readonly readAt: number;
-  readonly pauseMs: number;
-  readonly steps: string;
   readonly told: string;
+  readonly at: number;
+  readonly pauseMs: number;
 }
+
+const forgetOldest = (kept: Map<string, unknown>): void => {
+  for (const oldest of kept.keys()) {
+    if (kept.size <= mostRemembered) break;
+    kept.delete(oldest);
+  }
+};
+
+const memories = () => {
+  const kept = new Map<string, Memory>();
+  return {
+    get: (name: string): Memory | undefined => kept.get(name),
+    isDue: (name: string): boolean => {
+      const memory = kept.get(name);
+      return memory === undefined || performance.now() - memory.at >= memory.pauseMs;
+    },
+    note: (name: string, told: string): void => {
+      const before = kept.get(name);
+      const pauseMs = before?.told === told ? Math.min(before.pauseMs * 2, longestPauseMs) : shortestPauseMs;
+      kept.delete(name);
+      kept.set(name, { told, at: performance.now(), pauseMs });
+      forgetOldest(kept);
+    },
+    forget: (name: string): void => {
+      kept.delete(name);
+    },
+  };
+};
 
 const progressOf = (
   entries: readonly StepEntry[] | undefined,
@@ -62,7 +97,11 @@ const progressOf = (
 };
 
 export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Prompts): DetailReader => {
-  const memories = new Map<string, Memory>();
+  const steps = memories();
+  const details = memories();
+  /** At which steps an execution was when its details were read, and how far. */
+  const readAt = new Map<string, { readonly steps: string | undefined; readonly progress: Details["progress"] }>();
+  const mostLeft = detail.left();
   const complaints = new Set<string>();
   const withoutHistory = new Map<string, number>();
 
@@ -90,18 +129,15 @@ export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Pro
     }
   };
 
-  const remember = ({ place, steps }: DetailItem, details: Details): void => {
-    const before = memories.get(place.name);
-    const at = JSON.stringify(steps ?? []);
-    const told = JSON.stringify([details.progress, details.questions?.map(({ id }) => id)]);
-    const isSame = before !== undefined && before.told === told && (steps === undefined || before.steps === at);
-    const pauseMs = isSame ? Math.min(before.pauseMs * 2, longestPauseMs) : shortestPauseMs;
-    memories.delete(place.name);
-    memories.set(place.name, { readAt: performance.now(), pauseMs, steps: at, told });
-    for (const oldest of memories.keys()) {
-      if (memories.size <= mostRemembered) break;
-      memories.delete(oldest);
-    }
+  const hasMoved = ({ place: { name } }: DetailItem): boolean =>
+    details.get(name) === undefined || steps.get(name)?.told !== readAt.get(name)?.steps;
+
+  const remember = (name: string, { progress, questions }: Details): void => {
+    const at = steps.get(name)?.told;
+    details.note(name, JSON.stringify([at, progress, questions?.map(({ id }) => id)]));
+    readAt.delete(name);
+    readAt.set(name, { steps: at, progress });
+    forgetOldest(readAt);
   };
 
   const readOne = async (item: DetailItem, waits: boolean, context: CallContext): Promise<Details | undefined> => {
@@ -110,9 +146,11 @@ export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Pro
     const take = (): Promise<boolean> => (waits ? detail.take(waitMs, signal) : Promise.resolve(detail.tryTake()));
     if (!(await take())) return undefined;
     const callbacks = await client.callbacks(place.name, signal);
-    if (!(await take())) return undefined;
+    // Of many that wait for nobody, the execution's own step must do.
+    const needsEntries = waits || callbacks.some(isOpen) || detail.left() > mostLeft / 2;
+    if (needsEntries && !(await take())) return undefined;
     // After the callbacks: the step that waits next is never taken for the one that an open callback is of.
-    const entries = await entriesOf(place, context);
+    const entries = needsEntries ? await entriesOf(place, context) : undefined;
     const current = item.steps ?? [];
     const progress = progressOf(entries, current);
     const questions = toQuestions({
@@ -121,42 +159,37 @@ export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Pro
       entries,
       current,
       prompts: prompts[place.workflowId] ?? {},
-      urlOf: (callbackId) => client.callbackUrl(place.name, callbackId),
     });
-    const details: Details = {
+    const told: Details = {
       status: questions.length > 0 ? "waiting" : "running",
       questions,
       ...(progress === undefined ? {} : { progress }),
     };
-    remember(item, details);
-    return details;
-  };
-
-  const isDue = ({ place, steps }: DetailItem): boolean => {
-    const memory = memories.get(place.name);
-    if (memory === undefined || (steps !== undefined && memory.steps !== JSON.stringify(steps))) return true;
-    return performance.now() - memory.readAt >= memory.pauseMs;
+    remember(place.name, told);
+    return told;
   };
 
   return {
     read: async (items, context) => {
       const found = new Map<string, Details>();
-      const readAt = ({ place }: DetailItem): number => memories.get(place.name)?.readAt ?? 0;
       const waits = items.length <= few;
-      const queue = (waits ? [...items] : items.filter(isDue)).sort((one, other) => readAt(one) - readAt(other));
+      const rankOf = (item: DetailItem): number => (hasMoved(item) ? 0 : (details.get(item.place.name)?.at ?? 0));
+      const due = waits ? items : items.filter((item) => hasMoved(item) || details.isDue(item.place.name));
+      const queue = due
+        .map((item) => ({ item, rank: rankOf(item) }))
+        .sort((one, other) => one.rank - other.rank)
+        .map(({ item }) => item);
+      const until = performance.now() + beginWithinMs;
       let isSpent = false;
       const work = async (): Promise<void> => {
-        for (
-          let item = queue.shift();
-          item !== undefined && !isSpent && !context.signal.aborted;
-          item = queue.shift()
-        ) {
+        const mayGoOn = (): boolean => !isSpent && !context.signal.aborted && (waits || performance.now() < until);
+        for (let item = queue.shift(); item !== undefined && mayGoOn(); item = queue.shift()) {
           try {
-            const details = await readOne(item, waits, context);
-            if (details === undefined) isSpent = true;
-            else found.set(item.place.name, details);
+            const told = await readOne(item, waits, context);
+            if (told === undefined) isSpent = true;
+            else found.set(item.place.name, told);
           } catch (error) {
-            complain("questions are not seen", error, context.log);
+            if (!context.signal.aborted) complain("questions are not seen", error, context.log);
             if (toBridgeError(error).code === "throttled") isSpent = true;
           }
         }
@@ -164,9 +197,21 @@ export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Pro
       await Promise.all(Array.from({ length: atOnce }, work));
       return found;
     },
-    readAt: (name) => memories.get(name)?.readAt ?? 0,
+    stale: (places) =>
+      places
+        .filter(({ name }) => steps.isDue(name))
+        .map((place) => ({ place, at: steps.get(place.name)?.at ?? 0 }))
+        .sort((one, other) => one.at - other.at)
+        .map(({ place }) => place),
+    note: (name, seen) => steps.note(name, JSON.stringify(seen)),
+    progressOf: (name) => {
+      const read = readAt.get(name);
+      return read === undefined || read.steps !== steps.get(name)?.told ? undefined : read.progress;
+    },
     forget: (name) => {
-      memories.delete(name);
+      steps.forget(name);
+      details.forget(name);
+      readAt.delete(name);
     },
   };
 };

@@ -17,7 +17,6 @@ export interface Waiting {
   readonly current: readonly Step[];
   /** Of the workflow, by step. */
   readonly prompts: Readonly<Record<string, Prompt>>;
-  urlOf(callbackId: string): string;
 }
 
 /** A step waits for it, and nothing is on its way to that step. */
@@ -62,7 +61,7 @@ const uncertain = (waiting: Waiting, open: readonly Callback[], index: number): 
   return `${waiting.workflowId} waits for ${which}${where}. Google does not tell which step it is for.`;
 };
 
-/** What is open as questions, each with its callback's address as its secret. */
+/** What is open as questions, each with its callback as its secret. */
 export const toQuestions = (waiting: Waiting): readonly ExecutionQuestion[] => {
   const open = waiting.callbacks.filter(isOpen);
   return open.map((callback, index): ExecutionQuestion => {
@@ -76,7 +75,7 @@ export const toQuestions = (waiting: Waiting): readonly ExecutionQuestion[] => {
       id: match === undefined ? `gcw:${id}:unmatched` : `gcw:${id}`,
       message: blankCallbacks(text),
       ...(hasBody(method) ? { schema: schema ?? anything } : {}),
-      secret: toSecret({ callbackId: id, url: waiting.urlOf(id), method, declinable: canRefuse }),
+      secret: toSecret({ callbackId: id, method, declinable: canRefuse }),
     };
   });
 };

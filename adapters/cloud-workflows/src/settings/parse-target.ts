@@ -18,13 +18,16 @@ export interface Parent {
 
 /** Our own label, which holds the start key. */
 export const runLabel = "mcp_run";
+/** What all executions have that are started here, so that lists can leave out everybody else's. */
+export const originLabel = { mcp_by: "taskbridge" } as const;
 
 const workflowName = /^[a-zA-Z][\w-]{0,63}$/;
 const resourceName = /^projects\/([^/]+)\/locations\/([^/]+)\/workflows\/([^/]+)$/;
 /** https://cloud.google.com/workflows/docs/reference/executions/rest/v1/projects.locations.workflows.executions#Execution */
 const labelKey = /^\p{Ll}[\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
 const labelValue = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
-const mostLabels = 63;
+const ownLabels: readonly string[] = [runLabel, ...Object.keys(originLabel)];
+const mostLabels = 64 - ownLabels.length;
 
 export const parentOf = ({ project, location }: Parent): string => `projects/${project}/locations/${location}`;
 
@@ -51,9 +54,10 @@ const parseWorkflow = (value: unknown, parent: Parent): string => {
 const parseLabels = (value: unknown): Readonly<Record<string, string>> => {
   if (!isObject(value)) throw misconfigured("labels", `must be a map of texts, got ${show(value)}`);
   const entries = Object.entries(value);
-  if (entries.length > mostLabels) throw misconfigured("labels", `at most ${mostLabels} beside ${runLabel}`);
+  if (entries.length > mostLabels)
+    throw misconfigured("labels", `at most ${mostLabels} beside ${ownLabels.join(" and ")}`);
   const labels = entries.map(([key, text]): [string, string] => {
-    if (key === runLabel || !labelKey.test(key))
+    if (ownLabels.includes(key) || !labelKey.test(key))
       throw misconfigured(
         `labels.${key}`,
         "a key begins with a lowercase letter and has lowercase letters, digits, _ and -, at most 63",

@@ -70,17 +70,14 @@ describe("an execution that waits for a callback", () => {
     expect(JSON.stringify(end.output)).toContain('"by":"Ada"');
   });
 
-  test("keeps its callback's address to its secret", async () => {
+  test("tells its callback to nobody but the store, and its address not even there", async () => {
     const on = await opened();
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
-    const { secret, ...shown } = await onlyQuestion(on, ref);
-    expect(JSON.parse(secret ?? "")).toMatchObject({
-      url: on.fake.callbackUrl(ref, "wait_for_approval").replace(on.fake.projectNumber, on.fake.project),
-      method: "POST",
-    });
-    expect(JSON.stringify(shown)).not.toContain("callback/");
-    expect(JSON.stringify(shown)).not.toContain("callbacks/");
+    const question = await onlyQuestion(on, ref);
+    const callbackId = on.fake.callbackUrl(ref, "wait_for_approval").split("/").at(-1);
+    expect(JSON.parse(question.secret ?? "")).toEqual({ callbackId, method: "POST", declinable: false });
+    expect(JSON.stringify(question)).not.toMatch(/https?:|callbacks?\//);
   });
 
   test("says nothing of questions to who asks for its status", async () => {
@@ -232,11 +229,27 @@ describe("an answer", () => {
     expect(await codeOf(answer(on, ref, question))).toBe("throttled");
   });
 
-  test("goes to no other host than the adapter's", async () => {
+  test("goes nowhere but to a callback of its execution, whatever is in the store", async () => {
     const { on, ref, question } = await asked();
-    const secret = JSON.stringify({ ...JSON.parse(question.secret ?? ""), url: "http://127.0.0.1:1/v1/projects/p" });
-    expect(await codeOf(answer(on, ref, { ...question, secret }))).toBe("misconfigured");
+    const as = (callbackId: string): ExecutionQuestion => ({
+      ...question,
+      secret: JSON.stringify({ ...JSON.parse(question.secret ?? ""), callbackId }),
+    });
+    expect(await codeOf(answer(on, ref, as("..")))).toBe("internal");
+    for (const callbackId of ["../../../x", "http://127.0.0.1:1/", "a?b=c", "a#b"])
+      expect(await codeOf(answer(on, ref, as(callbackId)))).toBe("conflict");
     expect(on.fake.journal.count("sendHttpCallback").asked).toBe(0);
+  });
+
+  test("reaches an API that has moved since the question was asked", async () => {
+    const { on, ref, question } = await asked();
+    const moved = await openAdapter({ endpoint: on.fake.endpoint.replace("127.0.0.1", "localhost") });
+    try {
+      await answer({ ...on, adapter: moved.adapter }, ref, question);
+    } finally {
+      await moved.close();
+    }
+    expect(on.fake.journal.count("sendHttpCallback").accepted).toBe(1);
   });
 
   test("is denied by name", async () => {

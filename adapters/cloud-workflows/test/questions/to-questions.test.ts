@@ -28,7 +28,7 @@ const told = (more: Partial<Waiting>): Readonly<Record<string, string>> => {
     current: [],
     prompts: {},
   };
-  const questions = toQuestions({ ...waiting, urlOf, ...more });
+  const questions = toQuestions({ ...waiting, ...more });
   return Object.fromEntries(questions.map(({ id, message }) => [id.replace(/^gcw:/, ""), message]));
 };
 
@@ -114,7 +114,7 @@ describe("what a workflow's variable says", () => {
       entries: [entry("ask", { mcp })],
       current: [],
     };
-    const [asked] = toQuestions({ ...waiting, prompts: {}, urlOf });
+    const [asked] = toQuestions({ ...waiting, prompts: {} });
     return asked;
   };
   const isDeclinable = (mcp: unknown): unknown => JSON.parse(question(mcp)?.secret ?? "{}").declinable;

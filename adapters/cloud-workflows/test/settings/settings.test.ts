@@ -99,6 +99,7 @@ describe("targets", () => {
     [{ workflow: "publish", labels: 1 }, "labels"],
     [{ workflow: "publish", labels: { Team: "x" } }, "labels.Team"],
     [{ workflow: "publish", labels: { mcp_run: "x" } }, "labels.mcp_run"],
+    [{ workflow: "publish", labels: { mcp_by: "x" } }, "labels.mcp_by"],
     [{ workflow: "publish", labels: { team: "A B" } }, "labels.team"],
     [{ workflow: "publish", labels: { team: "x".repeat(64) } }, "labels.team"],
   ])("refuse %j", (target, path) => {
