@@ -38,6 +38,33 @@ describe("executions on the fake", () => {
     });
   });
 
+  it("tells times to the nanosecond, and leaves out what is empty", async () => {
+    const { name } = await create();
+    expect((await bench.rest(name ?? "")).body).toEqual({
+      name,
+      createTime: expect.stringMatching(/^2026-06-01T00:00:00\.\d{9}Z$/),
+      startTime: expect.stringMatching(/^2026-06-01T00:00:00\.\d{9}Z$/),
+      state: "ACTIVE",
+      argument: '{"n":1}',
+      workflowRevisionId: "000001-a4d",
+      status: { currentSteps: [{ routine: "main", step: "pack" }] },
+    });
+  });
+
+  it("may cancel with an error, too", async () => {
+    const { name } = await create();
+    bench.fake.end(name ?? "", { state: "CANCELLED", error: { payload: '"stopped by an operator"' } });
+    expect(await get(name)).toMatchObject({ state: "CANCELLED", error: { payload: '"stopped by an operator"' } });
+  });
+
+  it("is not there yet for reads that lag", async () => {
+    bench.fake.setLag({ getMs: 1_000 });
+    const { name } = await create();
+    expect(await errorOf(get(name))).toMatchObject({ code: 5 });
+    bench.clock.advance(1_000);
+    expect((await get(name)).state).toBe("ACTIVE");
+  });
+
   it("makes another execution of each create", async () => {
     const [one, other] = [await create(), await create()];
     expect(one.name).not.toBe(other.name);
