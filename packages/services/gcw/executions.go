@@ -178,10 +178,10 @@ func (e *execution) view(full bool) map[string]any {
 // currentSteps: "if the workflow has succeeded or failed, this is the last attempted or executed step" (executions.proto).
 // That there is one for each branch while it runs is assumed.
 func (e *execution) currentSteps() []*step {
-	if e.state != stateActive {
-		return []*step{e.steps.last}
+	if running := e.steps.running(); e.state == stateActive && len(running) > 0 {
+		return running
 	}
-	return e.steps.running()
+	return []*step{e.steps.last}
 }
 
 // duration as google.protobuf.Duration has it in JSON.

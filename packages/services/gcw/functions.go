@@ -14,7 +14,8 @@ import (
 // functions are what a workflow can call: the engine's, but for those that belong to one execution, those that must end
 // with it, and those that the engine shortens (it sleeps for a second at most).
 type functions struct {
-	engine *stdlib.Registry
+	engine    *stdlib.Registry
+	execution *execution
 }
 
 func (e *execution) functions(life context.Context) *functions {
@@ -42,9 +43,12 @@ func (e *execution) functions(life context.Context) *functions {
 		return types.Null, sleep(life, time.Until(until))
 	})
 	registry.Register(enterFunction, e.enter)
-	registry.Register(leaveFunction, e.leave)
+	registry.Register(leaveFunction, func([]types.Value) (types.Value, error) {
+		e.leave()
+		return types.Null, nil
+	})
 	registry.Register(raiseFunction, e.raise)
-	return &functions{registry}
+	return &functions{registry, e}
 }
 
 // CallFunction also does for http.* what the engine leaves out: a call with `auth` carries a token.
@@ -57,7 +61,11 @@ func (f *functions) CallFunction(name string, args []types.Value) (types.Value, 
 		headers.Set("Authorization", types.NewString("Bearer gcw"))
 		args[0].AsMap().Set("headers", types.NewMap(headers))
 	}
-	return f.engine.CallFunction(name, args)
+	result, err := f.engine.CallFunction(name, args)
+	if err != nil {
+		f.execution.leave()
+	}
+	return result, err
 }
 
 // argument by its name, or the only one, which an expression gives without its name.

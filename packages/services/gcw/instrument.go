@@ -71,8 +71,9 @@ func instrumentInside(routine string, one *ast.Step) {
 	if one.Parallel.For != nil {
 		one.Parallel.For.Steps = append(instrumented(routine, one.Parallel.For.Steps), leaving())
 	}
-	// Google's default, and its only policy. In a parallel `for` the engine would take it for leave to forget errors.
-	if one.Parallel.Branches != nil && one.Parallel.ExceptionPolicy == "" {
+	// Google's only policy; the engine has another by default. In a parallel `for` it would take this one for leave to forget
+	// errors.
+	if one.Parallel.Branches != nil {
 		one.Parallel.ExceptionPolicy = "continueAll"
 	}
 }

@@ -59,13 +59,12 @@ func (e *execution) enter(args []types.Value) (types.Value, error) {
 	return types.Null, nil
 }
 
-// leave notes that a branch has come to its end.
-func (e *execution) leave([]types.Value) (types.Value, error) {
+// leave notes that a branch has come to its end, or has failed. Where that is caught it enters its next step.
+func (e *execution) leave() {
 	own, _ := goroutine()
 	e.server.mu.Lock()
 	defer e.server.mu.Unlock()
 	e.steps.leave(own)
-	return types.Null, nil
 }
 
 func stepOf(args []types.Value) *step {

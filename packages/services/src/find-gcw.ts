@@ -61,12 +61,16 @@ const folderFor = async ({ version }: Go): Promise<string> => {
   return join(cache, `${digest.digest("hex").slice(0, 16)}-${process.platform}-${process.arch}-${version}`);
 };
 
-const noGo = `no Go ${oldest.major}.${oldest.minor} or newer on the PATH`;
+const noGo = (): string => {
+  const given = process.env.TASKBRIDGE_GCW_GO ?? "";
+  const needed = `no Go ${oldest.major}.${oldest.minor} or newer`;
+  return given === "" ? `${needed} on the PATH` : `TASKBRIDGE_GCW_GO is ${given}, which is ${needed}`;
+};
 
 /** What is already there; `ensureGcw` builds. */
 export const findGcw = async (): Promise<GcwEngine> => {
   const go = await findGo();
-  if (go === undefined) return { kind: "missing", reason: noGo };
+  if (go === undefined) return { kind: "missing", reason: noGo() };
   const path = join(await folderFor(go), name);
   if (await isProgram(path)) return { kind: "program", path };
   return { kind: "missing", reason: "gcw is not built in .cache/gcw" };

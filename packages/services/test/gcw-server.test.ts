@@ -85,6 +85,45 @@ main:
         args: { seconds: 600 }
 `;
 
+/** One branch fails at once, the other takes its time and then tells. */
+const parts = `
+main:
+  steps:
+    - open:
+        call: events.create_callback_endpoint
+        result: endpoint
+    - both:
+        parallel:
+          branches:
+            - hasty:
+                steps:
+                  - stumble:
+                      raise: too hasty
+            - calm:
+                steps:
+                  - ask:
+                      call: wait_for
+                      args: { endpoint: "\${endpoint}" }
+wait_for:
+  params: [endpoint]
+  steps:
+    - wait:
+        call: events.await_callback
+        args: { callback: "\${endpoint}" }
+`;
+
+const calls = `
+main:
+  params: [input]
+  steps:
+    - look:
+        call: http.get
+        args: { url: "\${input.url}", auth: { type: OAuth2 } }
+        result: got
+    - done:
+        return: \${got.body}
+`;
+
 const tells = `
 main:
   params: [input]
@@ -103,7 +142,7 @@ suite(`a Google Cloud Workflows of one's own${why === undefined ? "" : ` (SKIPPE
   beforeAll(async () => {
     server = await startGcw();
     api = gcwApi(server.url);
-    const all = { asks, fails, dawdles, sleeps, tells };
+    const all = { asks, fails, dawdles, sleeps, parts, calls, tells };
     for (const [name, source] of Object.entries(all))
       expect((await api.deploy(name, source, { labels: { team: "red" } })).status).toBe(200);
   }, 60_000);
@@ -170,6 +209,30 @@ suite(`a Google Cloud Workflows of one's own${why === undefined ? "" : ` (SKIPPE
     expect(stackTrace).toEqual({ elements: [{ routine: "main", step: "again" }] });
   });
 
+  it("lets other branches go on when one fails, and tells where they are", async () => {
+    const name = await api.start("parts");
+    const [endpoint] = await api.waiting(name, 1);
+    const { state, status } = await api.until(name, ({ status }) => !JSON.stringify(status).includes("stumble"));
+    expect([state, status]).toEqual(["ACTIVE", { currentSteps: [{ routine: "wait_for", step: "wait" }] }]);
+    await api.deliver(endpoint?.name, {});
+    const { error } = await api.ended(name);
+    expect(JSON.parse(String((error as { payload: string }).payload))).toMatchObject({
+      message: expect.stringContaining("too hasty"),
+      tags: ["UnhandledBranchError"],
+    });
+  });
+
+  it("makes requests", async () => {
+    const url = `${server.url}/v1/projects/demo/locations/here/workflows`;
+    const { result } = await api.ended(await api.start("calls", { url: `${url}/tells` }));
+    expect(JSON.parse(String(result))).toMatchObject({ state: "ACTIVE", name: expect.stringMatching(/tells$/) });
+    const { error } = await api.ended(await api.start("calls", { url: `${url}/none` }));
+    expect(JSON.parse(String((error as { payload: string }).payload))).toMatchObject({
+      code: 404,
+      tags: ["HttpError"],
+    });
+  });
+
   it("stops an execution, once", async () => {
     const name = await api.start("sleeps");
     const cancel = () => api.call("POST", `${name.slice(name.indexOf("workflows/"))}:cancel`, {});
@@ -195,9 +258,11 @@ suite(`a Google Cloud Workflows of one's own${why === undefined ? "" : ` (SKIPPE
       createTime: expect.any(String),
       argument: '{"id":9}',
       labels: { team: "red", mcp_run: "mcp-1" },
-      result: JSON.stringify({ id: name.split("/").at(-1), where: "here", input: { id: 9 } }),
+      result: expect.any(String),
       status: { currentSteps: [{ routine: "main", step: "done" }] },
     });
+    const told = { id: name.split("/").at(-1), where: "here", input: { id: 9 } };
+    expect(JSON.parse(String(whole.result))).toEqual(told);
     const path = name.slice(name.indexOf("workflows/"));
     expect((await api.call("GET", `${path}?view=BASIC`)).body).toEqual(outline);
     const listed = await api.call(
