@@ -1,4 +1,4 @@
-module taskbridge.dev/services/gcw
+module gcw
 
 go 1.22
 
