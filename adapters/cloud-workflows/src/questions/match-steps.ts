@@ -68,7 +68,7 @@ const toMatch = (step: Step | StepEntry): Match => {
 };
 
 /**
- * `entries`: every step that goes on, in every branch, read after the callbacks; undefined where no history is to be had.
+ * `entries`: every step that goes on, in every branch, read while these callbacks were open; undefined where no history is to be had.
  *
  * Google does not tell which step waits for a callback. It is certain where a variable `mcp` names the callback's address; where one
  * step alone has that address among its variables, and no other open one; and where one step alone can be meant. Else undefined: nobody

@@ -5,7 +5,7 @@ import type { ExecutionPlace } from "../mapping/execution-name.ts";
 import { toStepsText } from "../mapping/to-snapshot.ts";
 import type { Prompts } from "../settings/parse-prompts.ts";
 import { callsIn } from "./match-steps.ts";
-import { isOpen, toQuestions } from "./to-questions.ts";
+import { isOpen, isOpenIn, toQuestions } from "./to-questions.ts";
 
 /** What a running execution's callbacks and steps add to its snapshot. */
 export type Details = Pick<ExecutionSnapshot, "questions" | "progress"> & { readonly status: "running" | "waiting" };
@@ -149,17 +149,20 @@ export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Pro
     // Of many that wait for nobody, the execution's own step must do.
     const needsEntries = waits || callbacks.some(isOpen) || detail.left() > mostLeft / 2;
     if (needsEntries && !(await take())) return undefined;
-    // After the callbacks: the step that waits next is never taken for the one that an open callback is of.
     const entries = needsEntries ? await entriesOf(place, context) : undefined;
     const current = item.steps ?? [];
     const progress = progressOf(entries, current);
-    const questions = toQuestions({
+    const asked = toQuestions({
       workflowId: place.workflowId,
       callbacks,
       entries,
       current,
       prompts: prompts[place.workflowId] ?? {},
     });
+    // A callback that was open before and after the steps were read has its step among them. One that was answered meanwhile has not.
+    if (asked.length > 0 && !(await take())) return undefined;
+    const still = asked.length === 0 ? [] : await client.callbacks(place.name, signal);
+    const questions = asked.filter(({ id }) => isOpenIn(still, id));
     const told: Details = {
       status: questions.length > 0 ? "waiting" : "running",
       questions,

@@ -11,7 +11,7 @@ export interface Waiting {
   readonly workflowId: string;
   /** All callbacks of the execution, whether or not somebody waits for them. */
   readonly callbacks: readonly Callback[];
-  /** From the history: every step that goes on, in every branch, read after the callbacks. Undefined where none is to be had. */
+  /** From the history: every step that goes on, in every branch, read while these callbacks were open. Undefined where none is to be had. */
   readonly entries: readonly StepEntry[] | undefined;
   /** From the execution itself, which need not name every branch. */
   readonly current: readonly Step[];
@@ -21,6 +21,17 @@ export interface Waiting {
 
 /** A step waits for it, and nothing is on its way to that step. */
 export const isOpen = ({ waiters, payloads }: Callback): boolean => waiters > 0 && payloads.length === 0;
+
+/** Where it is not certain which step it is for, the ID is another one, so that it is asked anew once that is certain. */
+const toQuestionId = (callbackId: string, isMatched: boolean): string =>
+  `gcw:${callbackId}${isMatched ? "" : ":unmatched"}`;
+
+/** Whether a question is still open by a later list. */
+export const isOpenIn = (callbacks: readonly Callback[], questionId: string): boolean =>
+  callbacks.some(
+    (callback) =>
+      isOpen(callback) && [true, false].some((isMatched) => toQuestionId(callback.id, isMatched) === questionId),
+  );
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
@@ -52,7 +63,7 @@ const promptFor = ({ step, mcp }: Match, prompts: Waiting["prompts"]): Prompt =>
 
 const readable = (name: string): string => name.replaceAll(/[_-]+/g, " ").trim();
 
-/** It is said that nothing is certain, and under an ID of its own, so that it is asked anew once it is. */
+/** It is said that nothing is certain. */
 const uncertain = (waiting: Waiting, open: readonly Callback[], index: number): string => {
   const { entries, current } = waiting;
   const steps = toStepsText(entries === undefined ? current : callsIn(entries));
@@ -72,7 +83,7 @@ export const toQuestions = (waiting: Waiting): readonly ExecutionQuestion[] => {
     const text = match === undefined ? uncertain(waiting, open, index) : (message ?? `${stepName} waits for an answer`);
     const canRefuse = declinable && hasBody(method);
     return {
-      id: match === undefined ? `gcw:${id}:unmatched` : `gcw:${id}`,
+      id: toQuestionId(id, match !== undefined),
       message: blankCallbacks(text),
       ...(hasBody(method) ? { schema: schema ?? anything } : {}),
       secret: toSecret({ callbackId: id, method, declinable: canRefuse }),

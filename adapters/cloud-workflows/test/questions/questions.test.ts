@@ -172,6 +172,22 @@ describe("several questions at once", () => {
     expect((await onlyQuestion(on, ref)).message).toBe("approve waits for an answer");
   });
 
+  test("are not asked anew for being answered while they are looked at", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", { steps: [awaitCallback("one"), awaitCallback("two")] });
+    const ref = await on.start("publish");
+    const question = await onlyQuestion(on, ref);
+    // The answer comes once the callbacks have been listed, and before the steps are.
+    let lists = 0;
+    on.fake.setFaults({ on: { listCallbacks: () => (++lists === 1 ? { kind: "delay", ms: 500 } : undefined) } });
+    const looked = on.see(ref, "detail");
+    while (lists === 0) await new Promise((resolve) => setImmediate(resolve));
+    await answer(on, ref, question);
+    on.clock.advance(1_000);
+    expect((await looked).questions).toEqual([]);
+    expect((await onlyQuestion(on, ref)).message).toBe("two waits for an answer");
+  });
+
   test("are matched by the names that are configured", async () => {
     const on = await opened({ questions: { publish: { approve: { message: "Publish?" } } } });
     on.fake.workflow("publish", {
