@@ -102,6 +102,18 @@ describe("callbacks on the fake", () => {
     expect(await stepsOf(name)).toEqual([{ routine: "main", step: "work" }]);
   });
 
+  it("lets other branches go on when one fails, and then fails", async () => {
+    const branches = { hasty: [step("stumble", 10, { raise: "too hasty" })], calm: [awaitCallback("approve")] };
+    const name = start({ steps: [parallel("both", branches)] });
+    bench.clock.advance(1_000);
+    expect(await stepsOf(name)).toEqual([{ routine: "main", step: "approve" }]);
+    await post(bench.fake.callbackUrl(name, "approve"));
+    expect(bench.fake.execution(name)).toMatchObject({
+      state: "FAILED",
+      ending: { error: { payload: expect.stringMatching(/UnhandledBranchError.*too hasty/) } },
+    });
+  });
+
   it("pages 100 at most, by ID", async () => {
     const branches = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`b${n}`, [awaitCallback(`ask ${n}`)]]));
     const name = start({ steps: [parallel("many", branches)] });

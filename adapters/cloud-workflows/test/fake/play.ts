@@ -1,6 +1,6 @@
 import type { JsonValue } from "@taskbridge/core/adapter";
 import type { Callback, Payload } from "./callback.ts";
-import { type Branch, type Play, Raised, runSteps, type Stage, type Wake } from "./run-steps.ts";
+import { type Branch, type Play, Raised, raise, runSteps, type Stage, type Wake } from "./run-steps.ts";
 import type { Script } from "./script.ts";
 import type { StepEntry } from "./step-entries.ts";
 
@@ -49,6 +49,8 @@ interface Line {
   readonly play: Play;
   readonly parent: Line | undefined;
   children: number;
+  /** Of its children. */
+  readonly failures: { readonly id: string; readonly raised: Raised }[];
 }
 
 const never = Number.POSITIVE_INFINITY;
@@ -74,7 +76,7 @@ export const perform = (options: PerformanceOptions): Performance => {
         const stack = entry === undefined ? [] : [{ routine, entry }];
         const threadId = parent.threadId === undefined ? name : `${parent.threadId}/${name}`;
         const branch = createBranch(threadId, playedAt, parent.variables, stack);
-        lines.add({ branch, play: runSteps(stage, branch, routine, steps), parent: line, children: 0 });
+        lines.add({ branch, play: runSteps(stage, branch, routine, steps), parent: line, children: 0, failures: [] });
         if (line !== undefined) line.children += 1;
       }
     },
@@ -101,15 +103,6 @@ export const perform = (options: PerformanceOptions): Performance => {
     options.onEnd(ending, at);
   };
 
-  const drop = (line: Line): void => {
-    for (const child of [...lines].filter(({ parent }) => parent === line)) {
-      drop(child);
-      lines.delete(child);
-      if (child.branch.waitsFor !== undefined) child.branch.waitsFor.callback.waiters -= 1;
-    }
-    line.children = 0;
-  };
-
   const resume = (line: Line, wake: Wake): void => {
     const before = line.branch.stack.at(-1);
     try {
@@ -127,12 +120,8 @@ export const perform = (options: PerformanceOptions): Performance => {
   const finish = (line: Line): void => {
     lines.delete(line);
     const { parent } = line;
-    if (parent === undefined) {
-      end(toEnding(script, stage.outputs, lastSteps), playedAt);
-      return;
-    }
-    parent.children -= 1;
-    if (parent.children === 0) resume(parent, { kind: "time" });
+    if (parent === undefined) end(toEnding(script, stage.outputs, lastSteps), playedAt);
+    else join(parent);
   };
 
   const fail = (line: Line, raised: Raised): void => {
@@ -142,8 +131,20 @@ export const perform = (options: PerformanceOptions): Performance => {
       end({ state: "FAILED", error: toFailure(raised) }, playedAt);
       return;
     }
-    drop(parent);
-    resume(parent, { kind: "raised", raised });
+    parent.failures.push({ id: line.branch.threadId ?? "", raised });
+    join(parent);
+  };
+
+  /**
+   * "The default policy, continueAll, results in no further action, and all other branches will attempt to run."
+   * https://cloud.google.com/workflows/docs/reference/syntax/parallel-steps
+   */
+  const join = (parent: Line): void => {
+    parent.children -= 1;
+    if (parent.children > 0) return;
+    const failures = parent.failures.splice(0);
+    if (failures.length === 0) resume(parent, { kind: "time" });
+    else resume(parent, { kind: "raised", raised: raise(parent.branch, toBranchError(failures)) });
   };
 
   const soonest = (): Line | undefined => {
@@ -163,7 +164,13 @@ export const perform = (options: PerformanceOptions): Performance => {
   };
 
   const root = createBranch(undefined, startedAt, options.variables, []);
-  lines.add({ branch: root, play: runSteps(stage, root, "main", script.steps), parent: undefined, children: 0 });
+  lines.add({
+    branch: root,
+    play: runSteps(stage, root, "main", script.steps),
+    parent: undefined,
+    children: 0,
+    failures: [],
+  });
   return {
     entries: stage.entries,
     callbacks: stage.callbacks,
@@ -191,6 +198,13 @@ const createBranch = (
   variables: Branch["variables"],
   stack: Branch["stack"],
 ): Branch => ({ threadId, wakeAt, waitsFor: undefined, stack, previous: undefined, variables });
+
+/** What comes of branches that have failed. Its tag is documented; the rest is assumed. */
+const toBranchError = (failures: Line["failures"]): JsonValue => ({
+  message: "UnhandledBranchError: One or more branches or iterations encountered an unhandled runtime error",
+  tags: ["UnhandledBranchError", "RuntimeError"],
+  branches: failures.map(({ id, raised }) => ({ id, error: { payload: JSON.stringify(raised.payload) } })),
+});
 
 const toFrame = (entry: StepEntry | undefined): { routine: string; entry: StepEntry } | undefined =>
   entry === undefined ? undefined : { routine: entry.routine, entry };
