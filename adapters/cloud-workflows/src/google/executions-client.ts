@@ -55,7 +55,8 @@ const load = async (): Promise<typeof import("@google-cloud/workflows")> => {
   try {
     return await import("@google-cloud/workflows");
   } catch (error) {
-    if ((error as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const { code, message } = error as { code?: unknown; message?: unknown };
+    if (code !== "ERR_MODULE_NOT_FOUND" || !String(message).includes("@google-cloud/workflows")) throw error;
     throw new BridgeError(
       "misconfigured",
       "the package @google-cloud/workflows is not installed: npm install @google-cloud/workflows",
@@ -231,10 +232,9 @@ export const executionsClient = (options: ConnectionOptions): GcwClient => {
     ...rest,
     create: (workflow, { argument, labels }, signal) =>
       call("executions.create", "outcome_unknown", signal, async (client) => {
-        const [made] = await client.createExecution({
-          parent: workflow,
-          execution: { argument, labels: { ...labels } },
-        });
+        const execution = { argument, labels: { ...labels } };
+        // Sent twice, it would start two, whatever codes a later client may think worth a retry.
+        const [made] = await client.createExecution({ parent: workflow, execution }, { retry: null });
         return toExecution(made);
       }),
     get: (name, signal) =>
