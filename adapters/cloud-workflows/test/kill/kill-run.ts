@@ -22,6 +22,8 @@ export interface KillPlan {
   readonly records: number;
   /** Of the answers to starts, answers and cancels, the share that is lost after Google has accepted. */
   readonly lostShare: number;
+  /** No more answers than so many are lost. Default: any number. */
+  readonly mostLost?: number;
   /** How far lists lag behind (milliseconds). */
   readonly lagMs: number;
   /** In place of the adapter's own (milliseconds). Default: that. */
@@ -91,7 +93,10 @@ interface Scene {
   close(): Promise<void>;
 }
 
-const openScene = async ({ lagMs, lostShare, settleMs, mutant }: KillPlan, random: () => number): Promise<Scene> => {
+const openScene = async (
+  { lagMs, lostShare, mostLost = Number.POSITIVE_INFINITY, settleMs, mutant }: KillPlan,
+  random: () => number,
+): Promise<Scene> => {
   const fake = await startFake();
   fake.setLag({ listMs: lagMs });
   const counts: Record<string, number> = {};
@@ -102,7 +107,7 @@ const openScene = async ({ lagMs, lostShare, settleMs, mutant }: KillPlan, rando
   proxy.set({
     losesAnswer: (request) => {
       const method = toMethod(request);
-      const isLost = method !== undefined && random() < lostShare;
+      const isLost = method !== undefined && proxy.lostAnswers < mostLost && random() < lostShare;
       if (isLost) count(`lost answer to a ${method}`);
       return isLost;
     },

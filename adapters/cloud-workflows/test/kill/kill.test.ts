@@ -30,7 +30,7 @@ it(`start at most one execution for each of ${records} records over ${kills} kil
 }, 1_190_000);
 
 it("would be noticed if a start were sent again", async () => {
-  const plan = { seed, kills: 0, records: 6, lostShare: 0.5, lagMs: 0, mutant: "sent-again" } as const;
+  const plan = { seed, kills: 0, records: 4, lostShare: 1, mostLost: 1, lagMs: 0, mutant: "sent-again" } as const;
   const { report } = await killRun(plan);
   expect(findFaults(report)).toContainEqual(expect.stringMatching(/has [2-9] executions$/));
 }, 120_000);
