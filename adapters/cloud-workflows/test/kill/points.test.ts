@@ -67,7 +67,7 @@ describe("a server that is killed", () => {
   );
 
   it("would be noticed if a start were sent again", () => {
-    expect(outcomeOf(killed, killPoints.length).executions).toHaveLength(2);
+    expect(outcomeOf(killed, killPoints.length).executions.length).toBeGreaterThan(1);
   });
 });
 
