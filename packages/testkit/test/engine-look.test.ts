@@ -130,6 +130,19 @@ describe("looking at executions", () => {
     expect(world.audited("unmatched_update")).toEqual([]);
   });
 
+  it("concludes nothing from an older look that missed what has become something else meanwhile", async () => {
+    const world = await open({ adapter: { startsAs: "queued", evolvingRefs: true, without: ["watch"] } });
+    world.backend.of().nextInspect({ notFound: { proven: true, reason: "it has left the queue" } });
+    world.backend.faults.next("inspect", { answerDelayMs: 3_000 });
+    const slow = world.look();
+    await world.clock.advance(1_000);
+    world.backend.of().run();
+    await (await world.boot()).engine.readTask(world.taskId, mine);
+    await world.clock.advance(2_000);
+    await slow;
+    expect(await world.record(world.taskId)).toMatchObject({ state: "running", ref: world.backend.of().ref });
+  });
+
   it("never asks more often than the backend allows, whatever is known to have changed", async () => {
     const world = await open({ adapter: { without: ["watch"], traits: { minInspectIntervalMs: 10_000 } } });
     const { key } = world.backend.of();

@@ -98,6 +98,14 @@ const mutants: Readonly<Record<string, Parts>> = {
       traits: { ...adapter.traits, start: { kind: "idempotent", forMs: null } },
     }),
   },
+  "news that is taken by its key alone": {
+    spoilAdapter: (adapter) => {
+      const { receive } = adapter;
+      const withoutRefs: typeof receive = async (...given) =>
+        ((await receive?.(...given)) ?? []).map(({ ref: _ref, ...news }) => news);
+      return receive === undefined ? adapter : { ...adapter, receive: withoutRefs };
+    },
+  },
   "a cancel that nobody hears": { spoilAdapter: withVerb("cancel", async () => {}) },
   "a look that sees nothing": {
     spoilAdapter: withVerb("inspect", async (items: readonly unknown[]) => items.map(() => ({ unavailable: "dark" }))),

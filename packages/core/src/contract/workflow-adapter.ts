@@ -95,7 +95,10 @@ export interface InspectItem {
 
 /** What came of one look-up. A failed *execution* is a snapshot, never an error. */
 export type InspectOutcome =
-  /** `ref` when it has evolved (a queue item became a build). Old refs must still be understood. */
+  /**
+   * `ref` when it has evolved (a queue item became a build): nothing else ever changes a ref, so that where refs evolve there
+   * must be looks. Old refs must still be understood.
+   */
   | { readonly snapshot: ExecutionSnapshot; readonly ref?: ExecutionRef }
   /** `proven`: the backend itself tells that it is gone for good (the host rebooted, the queue was trimmed), not merely unseen. */
   | { readonly notFound: { readonly proven: boolean; readonly reason: string } }
@@ -118,7 +121,12 @@ export interface AnswerRequest {
 
 /** News about an execution, from a queue, a stream or a webhook: a hint, possibly late, repeated or out of order. */
 export interface ExecutionUpdate {
-  /** Found by key first. A ref beside a key becomes the execution's ref; a ref alone is compared as text with the stored one. */
+  /**
+   * Compared as text with the stored one, and never put in its place: news under another ref is only a reason to look. Beside
+   * the key of a task that has no ref yet it becomes the task's own, so put a key there only when it is certain that this very
+   * execution was started under it, in a target of this adapter: names are copied, by nested executions and by whoever may write
+   * to the source. With a key the task is found by that alone.
+   */
   readonly ref?: ExecutionRef;
   readonly key?: StartKey;
   /** The state it tells. Absent: only that something changed; the engine looks. */

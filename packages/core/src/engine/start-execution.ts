@@ -100,6 +100,7 @@ export const saveStarted = async (
   });
   if (saved !== undefined) {
     if (isNews) engine.audit({ kind: "start_accepted", ...aboutTask(saved) });
+    if (saved.ref !== outcome.ref) engine.lookSoon(saved);
     // A stop that waited for the ref.
     if (saved.effects.some(({ kind }) => kind === "cancel")) engine.serveSoon(saved);
     return;
@@ -128,10 +129,15 @@ const withUsableSnapshot = (engine: EngineContext, record: TaskRecord, outcome: 
 const startedTransition = (engine: EngineContext, current: TaskRecord, { ref, snapshot }: StartOutcome): Transition => {
   const isNews = current.ref === undefined;
   const now = engine.store.now();
-  const referred: TaskRecord = { ...keepEffects(current, ({ kind }) => kind !== "start"), ref };
+  // The first one stays: another is an older form of it, or that of a second execution, which only a restart may start.
+  const referred: TaskRecord = {
+    ...keepEffects(current, ({ kind }) => kind !== "start"),
+    ref: current.ref ?? ref,
+  };
+  const isAboutIt = snapshot !== undefined && referred.ref === ref;
   // What news has told already is younger than the answer to the start, unless that tells an end.
   const { record: seen, ...rest } =
-    snapshot !== undefined && (current.execution === undefined || isEnded(snapshot.status))
+    isAboutIt && (current.execution === undefined || isEnded(snapshot.status))
       ? applySnapshot(referred, snapshot, now, engine.limits.maxReasks)
       : { record: referred, payloads: [], dropPayloads: [], secrets: [] };
   // A slot that was given back for want of a ref is taken again.
