@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { asking, describeMoto, type MotoBench, motoBench } from "../moto-bench.ts";
+import { asking, type MotoBench } from "../moto-bench.ts";
 import { type SeenTask, type TaskClient, taskClient } from "../task-client.ts";
 import { type Served, type ServedFolder, servedFolder } from "./served-folder.ts";
 
 /** So rarely that what is not heard is noticed much too late. */
 const looksEveryMs = 60_000;
 
-const yaml = ({ endpoint, queueUrl }: MotoBench): string => `
+const yaml = (endpoint: string, queueUrl: string): string => `
 store: sqlite:./tasks.db
 adapters:
   aws:
@@ -16,28 +16,28 @@ adapters:
     queueUrl: "${queueUrl}"
     queueEndpoint: "${endpoint}"
 tools:
-  - name: orders
-    description: Runs orders.
+  - name: parcels
+    description: Sends parcels.
     adapter: aws
-    target: { stateMachine: orders }
+    target: { stateMachine: parcels }
     input: { type: object }
     task: { pollIntervalMs: ${looksEveryMs} }
 `;
 
-describeMoto("with a queue", () => {
-  let bench: MotoBench;
+export const testPush = (getBench: () => MotoBench): void => {
   let relay: ReturnType<MotoBench["relay"]>;
   let folder: ServedFolder;
   let served: Served;
   let client: TaskClient;
   beforeAll(async () => {
-    bench = await motoBench();
-    await bench.machine("orders", {
-      Pause: { Type: "Wait", Seconds: 2, Next: "Approve" },
-      Approve: { ...asking(bench.queueUrl, "orders"), End: true },
+    const bench = getBench();
+    const queueUrl = await bench.queue("push");
+    await bench.machine("parcels", {
+      Pause: { Type: "Wait", Seconds: 1, Next: "Approve" },
+      Approve: { ...asking(queueUrl, "parcels"), End: true },
     });
-    relay = bench.relay(["orders"]);
-    folder = await servedFolder(yaml(bench));
+    relay = bench.relay(["parcels"], queueUrl);
+    folder = await servedFolder(yaml(bench.endpoint, queueUrl));
     served = await folder.serve();
     client = taskClient(served.url);
   }, 90_000);
@@ -45,12 +45,11 @@ describeMoto("with a queue", () => {
     await served?.stop();
     await folder?.close();
     await relay?.stop();
-    await bench?.stop();
   });
 
   it("questions and ends are noticed long before anybody would look", async () => {
     const begunAt = Date.now();
-    const { taskId } = await client.start("orders");
+    const { taskId } = await client.start("parcels");
     const frames: SeenTask[] = [];
     await client.listen([taskId], (task) => {
       frames.push(task);
@@ -63,4 +62,4 @@ describeMoto("with a queue", () => {
     );
     expect(Date.now() - begunAt).toBeLessThan(looksEveryMs / 2);
   }, 90_000);
-});
+};
