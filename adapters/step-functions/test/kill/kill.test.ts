@@ -3,8 +3,8 @@ import { findFaults } from "./kill-report.ts";
 import { killRun } from "./kill-run.ts";
 
 /** `npm run soak` raises these. */
-const kills = Number(process.env.TASKBRIDGE_KILLS ?? 5);
-const records = Number(process.env.TASKBRIDGE_KILL_RECORDS ?? 40);
+const kills = Number(process.env.TASKBRIDGE_KILLS ?? 4);
+const records = Number(process.env.TASKBRIDGE_KILL_RECORDS ?? 30);
 const seed = Number(process.env.TASKBRIDGE_KILL_SEED ?? 20261129);
 
 it(`start one execution for each of ${records} records over ${kills} kills of the server, while answers are lost and descriptions lag`, async () => {
