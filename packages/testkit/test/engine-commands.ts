@@ -45,6 +45,8 @@ export type Act =
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "kill and restart" | "close and restart" | "pause" | "resume"; readonly process: number }
   | { readonly do: "spawn" | "hold news" | "release news" | "obey cancels" }
+  /** The next start arrives, and the one after that, perhaps the same sent again, is refused. */
+  | { readonly do: "refuse what was accepted" }
   | { readonly do: "fault"; readonly verb: (typeof faultyVerbs)[number]; readonly fault: Fault }
   | { readonly do: "move"; readonly execution: number; readonly move: (typeof moves)[number] }
   | { readonly do: "repeat news" | "call webhook"; readonly event: number }
@@ -103,6 +105,7 @@ const manageServer = fc.record({
   process: index,
 });
 const rest = fc.record({ do: fc.constantFrom("spawn", "hold news", "release news", "obey cancels") });
+const refuseAccepted = fc.record({ do: fc.constant("refuse what was accepted" as const) });
 const strike = fc.record({
   do: fc.constant("fault" as const),
   verb: fc.constantFrom(...faultyVerbs),
@@ -130,6 +133,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   weighted(4, manageServer),
   weighted(2, rest),
   weighted(6, strike),
+  weighted(1, refuseAccepted),
   weighted(9, move),
   weighted(1, repeatNews),
   weighted(1, namesake),

@@ -44,6 +44,10 @@ const begin = (model: Model, act: Exclude<Act, { readonly do: "advance" }>): voi
     case "fault":
       backend.strike(act.verb, act.fault);
       break;
+    case "refuse what was accepted":
+      backend.strike("start", "lost after acceptance");
+      backend.strike("start", "denied");
+      break;
     case "move": {
       const execution = pick(backend.fake.executions, act.execution, (known) => !hasStopped(known));
       if (execution !== undefined) move(model, execution, act.move);

@@ -219,7 +219,11 @@ export interface WorkflowAdapter<Target = unknown> {
    * May still hold `{{input.x}}` templates. The result must be JSON: it is frozen into each record.
    */
   parseTarget(target: unknown): Target;
-  /** Starts one execution, once for a key as far as `traits.start` promises. Errors as in the code table; unsure = `outcome_unknown`. */
+  /**
+   * Starts one execution, once for a key as far as `traits.start` promises. Errors as in the code table; unsure = `outcome_unknown`.
+   * A refusal is about this send alone, and what an earlier one has started is then found by `find`; but `conflict` says that
+   * something else has the key, so that none has arrived.
+   */
   start(request: StartRequest<Target>, context: CallContext): Promise<StartOutcome>;
   /**
    * Looks at many executions. Outcomes are in the order of the items; one that hangs, fails or has an unreadable ref does
@@ -235,7 +239,7 @@ export interface WorkflowAdapter<Target = unknown> {
   answer?(ref: ExecutionRef, request: AnswerRequest, context: CallContext): Promise<void>;
   /** Keeps an open question alive. Rejects with `conflict` when it is no longer open. Idempotent. */
   heartbeat?(ref: ExecutionRef, question: ExecutionQuestion, context: CallContext): Promise<void>;
-  /** The execution that was started under this key, if one is seen. Read only. */
+  /** The execution that was started under this key, if one is seen. Asked before a task fails whose start may have arrived. Read only. */
   find?(request: FindRequest<Target>, context: CallContext): Promise<ExecutionRef | undefined>;
   /** Listens for news. Resolves once listening. The context's signal gives up connecting, and is not used afterwards. */
   watch?(request: WatchRequest<Target>, context: CallContext): Promise<Subscription>;

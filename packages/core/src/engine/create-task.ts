@@ -8,7 +8,7 @@ import { cancelTask } from "./cancel-task.ts";
 import { toPublicId } from "./client-task-id.ts";
 import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { failRefusedStart } from "./fail-start.ts";
+import { failRefusedStart } from "./fail-refused-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { reviseTask } from "./revise-task.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";

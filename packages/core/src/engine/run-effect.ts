@@ -15,7 +15,7 @@ import {
   withoutEffect,
 } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { failRefusedStart } from "./fail-start.ts";
+import { failRefusedStart } from "./fail-refused-start.ts";
 import { resumeStart } from "./resume-start.ts";
 import { reviseTask } from "./revise-task.ts";
 import { releaseSlot } from "./transitions.ts";

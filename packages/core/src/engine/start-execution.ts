@@ -10,7 +10,7 @@ import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { assertSnapshot } from "./check-snapshot.ts";
 import { backOffMs, callMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts";
+import { concludeStart, failUnstarted, giveUpStart } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { readInput } from "./payloads.ts";
 import { applySnapshot, hasExecutionEnded, type Transition, unchanged } from "./transitions.ts";
@@ -221,7 +221,7 @@ const retryStart = async (
     const why = `the backend did not accept the start in time: ${error.message}`;
     return settled.start.firstSentAt === undefined
       ? failUnstarted(withoutEffect(settled, effect.id), "start_deadline", why, now)
-      : failUnknownStart(engine, settled, effect, why, engine.limits.callTimeoutMs);
+      : giveUpStart(engine, settled, effect, why);
   });
   return undefined;
 };
