@@ -35,7 +35,10 @@ export interface AdapterTraits {
   readonly mustInspectWithinMs: number | null;
   /** The most executions one `inspect` call takes. */
   readonly inspectBatch: number;
-  /** The most `inspect` calls of this adapter in a minute, where the backend limits a whole account. Absent: no such limit. */
+  /**
+   * The most `inspect` calls of this adapter in a minute, where the backend limits a whole account. Also the most executions that
+   * are looked at in detail in a minute while nobody reads them, since each may cost calls of its own. Absent: no such limit.
+   */
   readonly maxInspectCallsPerMinute?: number;
   /** The largest input in bytes. Null: no limit of the backend's. */
   readonly maxPayloadBytes: number | null;
@@ -89,7 +92,7 @@ export interface InspectItem {
   readonly ref: ExecutionRef;
   /** The last snapshot seen, for backends whose look-ups are cheaper with it. */
   readonly previous?: ExecutionSnapshot;
-  /** `detail` adds what costs extra calls (questions, progress, children, log tail); asked only while someone looks. */
+  /** `detail` adds what costs extra calls (questions, progress, children, log tail); asked while someone looks, and otherwise in turn. */
   readonly want: "status" | "detail";
 }
 
