@@ -201,6 +201,12 @@ export interface PipelineDescription<Target> {
 /** Something `check` found. */
 export interface CheckFinding {
   readonly level: "ok" | "warning" | "error";
+  /**
+   * Only with `error`: the configuration is wrong whatever the backend does next, so that no call can succeed until somebody
+   * changes it (a pipeline of another type than this adapter runs, one in another region). A server refuses to start. What may pass
+   * or come later has none: unreachable, denied, throttled, a pipeline that is not there.
+   */
+  readonly code?: "misconfigured";
   /** Which part of the adapter's options or of which target: `command[0]`. Empty: the adapter as a whole. */
   readonly path: string;
   readonly message: string;
