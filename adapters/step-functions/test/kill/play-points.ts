@@ -208,7 +208,10 @@ const meetPoints = async (acts: readonly Act[], signalled: Promise<void>): Promi
       end.catch(() => {});
       ends.set(act, end);
     }
-    await until("the points are met", async () => turn.every(({ scene }) => scene.isMet()) || undefined);
+    const unmet = (): readonly string[] => turn.filter(({ scene }) => !scene.isMet()).map(({ point }) => point.what);
+    await until("all points are met", async () => unmet().length === 0 || undefined, 60_000).catch((error: Error) => {
+      throw new Error(`${error.message}; not ${unmet().join(", not ")}`);
+    });
   }
   return ends;
 };
