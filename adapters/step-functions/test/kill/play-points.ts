@@ -11,7 +11,7 @@ import { until } from "../until.ts";
 import { type Attended, attendOnce, hasEnded, type Order, readOrder } from "./orders.ts";
 import { type Point, stepBefore } from "./point.ts";
 import { openScene, type Scene } from "./scene.ts";
-import { toSettings } from "./settings.ts";
+import { type ServerSettings, toSettings } from "./settings.ts";
 
 /** How a client hears of an end: by the answer to its call, or by asking for the task. */
 export interface End {
@@ -41,10 +41,14 @@ export interface Woken {
   readonly after: TaskRecord;
 }
 
-/** What has to be done first takes its time, and nothing of it may be given up before the signal. */
-const settings = toSettings(5_000);
-/** Longer than a call may take, than what a server has claimed, and than its lead in the sweep. */
-const frozenMs = 8_000;
+export interface Cut {
+  readonly signal: "SIGKILL" | "SIGSTOP";
+  /** After which every server gives a call up (milliseconds). Nothing may be given up before the signal. */
+  readonly callTimeoutMs: number;
+  /** At least so long a stopped one does not go on (milliseconds). */
+  readonly frozenMs?: number;
+}
+
 const n = 7;
 const serverScript = new URL("./server-under-test.mjs", import.meta.url);
 
@@ -121,7 +125,10 @@ interface Second {
   close(): Promise<void>;
 }
 
-const goOn = async ({ scene: { facade, machine, folder }, point, asked }: Act): Promise<Second> => {
+const goOn = async (
+  { scene: { facade, machine, folder }, point, asked }: Act,
+  settings: ServerSettings,
+): Promise<Second> => {
   const store = await sqliteStore({ path: `${folder}/tasks.db` });
   const adapters = { aws: stepFunctions({ region: facade.region, endpoint: facade.endpoint }) };
   const server = await createTaskServer({ ...settings, store, adapters });
@@ -179,7 +186,11 @@ const conclude = async (
   };
 };
 
-const serveScenes = async (points: readonly Point[], scenes: readonly Scene[]): Promise<ServerProcess> => {
+const serveScenes = async (
+  points: readonly Point[],
+  scenes: readonly Scene[],
+  settings: ServerSettings,
+): Promise<ServerProcess> => {
   const process = await startServer(serverScript, {
     SETTINGS: JSON.stringify(settings),
     HOLDS: "1",
@@ -222,13 +233,14 @@ const meetPoints = async (acts: readonly Act[], signalled: Promise<void>): Promi
  */
 export const playPoints = async (
   points: readonly Point[],
-  signal: "SIGKILL" | "SIGSTOP",
+  { signal, callTimeoutMs, frozenMs = 0 }: Cut,
 ): Promise<readonly PromiseSettledResult<PointOutcome>[]> => {
+  const settings = toSettings(callTimeoutMs);
   const scenes = await Promise.all(points.map(openScene));
   let process: ServerProcess | undefined;
   let seconds: readonly PromiseSettledResult<Second>[] = [];
   try {
-    process = await serveScenes(points, scenes);
+    process = await serveScenes(points, scenes, settings);
     const urls = JSON.parse(process.url) as readonly string[];
     const acts = points.map((point, index) => actOf(point, scenes[index] as Scene, urls[index] ?? ""));
     let tell = (): void => {};
@@ -245,7 +257,7 @@ export const playPoints = async (
     else await process.gone;
     const heard = new Set<Act>();
     for (const [act, end] of ends) end.then(() => heard.add(act)).catch(() => {});
-    seconds = await Promise.allSettled(acts.map(goOn));
+    seconds = await Promise.allSettled(acts.map((act) => goOn(act, settings)));
     if (isStop) await sleep(signalledAt + frozenMs - Date.now());
     const early = new Set(heard);
     process.signal("SIGCONT");

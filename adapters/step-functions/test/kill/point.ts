@@ -53,7 +53,7 @@ export const killPoints: readonly Point[] = [
   { what: "a cancel that was confirmed", kind: "endless", at: { server: "after-cancel" } },
 ];
 
-/** One that is stopped at each of these, and goes on when another has, undoes nothing. */
+/** One that is stopped at each of these for longer than its calls may take, and goes on when another has, undoes nothing. */
 export const stopPoints: readonly Point[] = [
   { what: "a start that is about to be sent", kind: "asks", at: { server: "before-start" } },
   { what: "a start that AWS has accepted", kind: "works", at: { accepted: "StartExecution" } },
@@ -63,6 +63,11 @@ export const stopPoints: readonly Point[] = [
   { what: "an answer that AWS has accepted", kind: "asks", at: { accepted: "SendTaskSuccess" } },
   { what: "a cancel that is about to be sent", kind: "endless", at: { server: "before-cancel" } },
   { what: "a cancel that AWS has accepted", kind: "endless", at: { accepted: "StopExecution" } },
+  { what: "a look that finds it running", kind: "until-told", at: { accepted: "DescribeExecution" } },
+];
+
+/** Nor does one that still believes, when it goes on, what it was told before it was stopped. */
+export const stalePoints: readonly Point[] = [
   { what: "a look that finds it running", kind: "until-told", at: { accepted: "DescribeExecution" } },
   { what: "a look at a question", kind: "asks", at: { accepted: "GetExecutionHistory" } },
   {
