@@ -11,7 +11,7 @@ import {
 } from "@taskbridge/core/adapter";
 import type { SfnClient } from "./aws/client.ts";
 import { sfnClient } from "./aws/sfn-client.ts";
-import { type Quotas, quotasOf } from "./aws/token-bucket.ts";
+import { type Quotas, regionalQuotas } from "./aws/token-bucket.ts";
 import type { QueueClient } from "./events/queue-client.ts";
 import { sqsClient } from "./events/sqs-client.ts";
 import { watchQueue } from "./events/watch-queue.ts";
@@ -144,13 +144,7 @@ export const stepFunctionsOver = (
 
   if (type === "express") return { ...common, traits: expressTraits, ...expressRuns(client, known, closing.signal) };
 
-  const byRegion = new Map<string, Quotas>();
-  const quotas = (arn: string): Quotas => {
-    const ofArn = arn.split(":")[3] ?? "";
-    const rates = byRegion.get(ofArn) ?? quotasOf(ofArn, quotaShare);
-    byRegion.set(ofArn, rates);
-    return rates;
-  };
+  const quotas = regionalQuotas(quotaShare);
   const details = detailReader(client, quotas);
   const tools = { client, quotas, details, detailsMs, sweeps: sweeps(client, quotas, closing.signal) };
 

@@ -72,3 +72,14 @@ export const quotasOf = (region: string, share: number): Quotas => {
     describeReserve: (describeBurst * share) / 2,
   };
 };
+
+/** The rates of the region that an ARN is in, which all of its machines share. `share`: part of them that may be used. */
+export const regionalQuotas = (share: number): ((arn: string) => Quotas) => {
+  const byRegion = new Map<string, Quotas>();
+  return (arn) => {
+    const region = arn.split(":")[3] ?? "";
+    const rates = byRegion.get(region) ?? quotasOf(region, share);
+    byRegion.set(region, rates);
+    return rates;
+  };
+};

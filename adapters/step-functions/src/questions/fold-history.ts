@@ -1,4 +1,5 @@
 import type { HistoryEvent } from "../aws/client.ts";
+import { foldMaps, type MapCount } from "./fold-maps.ts";
 
 /** A task that waits for somebody to send its token back. */
 export interface OpenCallback {
@@ -9,12 +10,6 @@ export interface OpenCallback {
   readonly task: NonNullable<HistoryEvent["task"]>;
   /** Whether its token has been handed on, so that it waits for sure. */
   readonly isSubmitted: boolean;
-}
-
-export interface MapCount {
-  readonly state: string;
-  readonly done: number;
-  readonly total: number;
 }
 
 /** What an execution's events come to. */
@@ -55,8 +50,7 @@ export const foldHistory = (): HistoryFold => {
   /** Events of open waits, by their IDs, and which wait they are of. */
   const waits = new Map<number, number>();
   const names = new Map<number, string>();
-  const maps = new Map<string, MapCount>();
-  const mapRuns = new Map<string, string>();
+  const maps = foldMaps();
 
   const follow = (event: HistoryEvent): void => {
     const wait = waits.get(event.previousId);
@@ -78,26 +72,14 @@ export const foldHistory = (): HistoryFold => {
     return name;
   };
 
-  const count = (event: HistoryEvent, name: string): void => {
-    const map = maps.get(event.state ?? name);
-    if (event.type === "MapStateStarted" && event.length !== undefined) {
-      maps.delete(name);
-      maps.set(name, { state: name, done: 0, total: event.length });
-    } else if (event.type === "MapRunStarted" && event.mapRunArn !== undefined) mapRuns.set(name, event.mapRunArn);
-    else if (/^MapIteration(Succeeded|Failed|Aborted)$/.test(event.type) && map !== undefined)
-      maps.set(map.state, { ...map, done: Math.min(map.done + 1, map.total) });
-    else if (/^MapRun(Succeeded|Failed|Aborted)$/.test(event.type)) mapRuns.delete(name);
-    if (/^MapState(Exited|Succeeded|Failed|Aborted)$/.test(event.type)) maps.delete(event.state ?? name);
-  };
-
   const takeOne = (event: HistoryEvent): void => {
     lastId = event.id;
-    if (endsAll.test(event.type)) for (const kept of [open, waits, maps, mapRuns]) kept.clear();
+    if (endsAll.test(event.type)) for (const kept of [open, waits, maps]) kept.clear();
     follow(event);
     const name = remember(event);
     if (event.type.endsWith("StateEntered")) state = event.state;
     if (event.type.endsWith("StateExited")) statesDone++;
-    count(event, name ?? "");
+    maps.take(event, name ?? "");
     if (!isCallback(event) || event.task === undefined) return;
     open.set(event.id, { id: event.id, at: event.at, state: name, task: event.task, isSubmitted: false });
     waits.set(event.id, event.id);
@@ -117,10 +99,10 @@ export const foldHistory = (): HistoryFold => {
       return [...open.values()];
     },
     get map() {
-      return [...maps.values()].at(-1);
+      return maps.last;
     },
     get mapRunArn() {
-      return [...mapRuns.values()].at(-1);
+      return maps.lastRunArn;
     },
     take: (events) => {
       for (const event of [...events].sort((one, other) => one.id - other.id)) if (event.id > lastId) takeOne(event);

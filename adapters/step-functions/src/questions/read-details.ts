@@ -8,6 +8,7 @@ import type { SfnClient } from "../aws/client.ts";
 import { denials } from "../aws/denials.ts";
 import type { Quotas } from "../aws/token-bucket.ts";
 import type { ExecutionPlace } from "../mapping/execution-arn.ts";
+import { complaints } from "./complaints.ts";
 import type { HistoryFold } from "./fold-history.ts";
 import { readEnd } from "./read-end.ts";
 import { historyReader } from "./read-history.ts";
@@ -36,9 +37,6 @@ interface Started {
   readonly previous: ExecutionSnapshot | undefined;
 }
 
-/** Logs, once, what is not seen, and why. */
-export type Complain = (what: string, error: unknown, log: CallContext["log"]) => void;
-
 /** So few wait for their turn; of more, each look takes what is there. */
 const few = 3;
 /** How long one waits for its turn (milliseconds). */
@@ -60,18 +58,8 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
   const histories = historyReader(client);
   const turns = readingTurns(quotas);
   const denied = denials();
-  const complaints = new Set<string>();
-
-  const complainOf = (text: string, log: CallContext["log"]): void => {
-    if (complaints.has(text)) return;
-    complaints.add(text);
-    log("warn", text);
-  };
-  const complain: Complain = (what, error, log) => {
-    const { code, message } = toBridgeError(error);
-    if (code !== "not_found") complainOf(`${what}: ${message}`, log);
-  };
-  const readProgress = progressReader(client, complain);
+  const told = complaints();
+  const readProgress = progressReader(client, told);
 
   const questionsOf = (
     machineArn: string,
@@ -81,7 +69,7 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
     callbacks.flatMap((callback) => {
       if (!callback.isSubmitted && now() - callback.at < submitMs) return [];
       const question = toQuestion(callback);
-      if (question === undefined) complainOf(`${machineArn}: the state ${callback.state} ${noToken}`, log);
+      if (question === undefined) told.add(`${machineArn}: the state ${callback.state} ${noToken}`, log);
       return question ?? [];
     });
 
@@ -104,7 +92,7 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
   const isOver = (error: unknown, machineArn: string, log: CallContext["log"]): boolean => {
     const { code } = toBridgeError(error);
     if (code === "denied") denied.add(machineArn);
-    complain(notSeen, error, log);
+    told.addError(notSeen, error, log);
     return code === "throttled";
   };
 
@@ -138,7 +126,7 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
         // Histories may be left out of what an operator allows: it is described then.
         if (toBridgeError(error).code !== "denied") throw error;
         denied.add(machineArn);
-        complain(notSeen, error, log);
+        told.addError(notSeen, error, log);
         return undefined;
       }
     },

@@ -2,8 +2,8 @@ import { type CallContext, type ExecutionProgress, toBridgeError } from "@taskbr
 import type { SfnClient } from "../aws/client.ts";
 import { denials } from "../aws/denials.ts";
 import type { Quotas } from "../aws/token-bucket.ts";
+import type { Complaints } from "./complaints.ts";
 import type { HistoryFold } from "./fold-history.ts";
-import type { Complain } from "./read-details.ts";
 
 /** How long the items of a Map are waited for, while questions that are known wait with them (milliseconds). */
 const countMs = 5_000;
@@ -16,7 +16,7 @@ export type ProgressReader = (
 ) => Promise<ExecutionProgress>;
 
 /** How far an execution has come: items of the Map that goes on, else states that are done. */
-export const progressReader = (client: SfnClient, complain: Complain): ProgressReader => {
+export const progressReader = (client: SfnClient, complaints: Complaints): ProgressReader => {
   const denied = denials();
 
   /** Its counts are left out where they cannot be had: questions and states are known all the same. */
@@ -34,7 +34,7 @@ export const progressReader = (client: SfnClient, complain: Complain): ProgressR
     } catch (error) {
       if (signal.aborted) throw error;
       if (toBridgeError(error).code === "denied") denied.add(machineArn);
-      complain("the items of a Map are not counted", error, log);
+      complaints.addError("the items of a Map are not counted", error, log);
       return undefined;
     }
   };
