@@ -18,6 +18,7 @@ import {
 } from "@aws-sdk/client-sfn";
 import type { SfnClient } from "./client.ts";
 import { at, given, paging, toDetails, toEvent, toMachine, toRow } from "./from-sdk.ts";
+import { type InTurn, inTurn } from "./in-turn.ts";
 import { type CallPlace, toError } from "./to-error.ts";
 import { withSignal } from "./with-signal.ts";
 
@@ -26,7 +27,6 @@ import { withSignal } from "./with-signal.ts";
 export type { SFNClient, SfnEvent };
 
 export interface ConnectionOptions {
-  readonly type: "standard" | "express";
   readonly region: string | undefined;
   readonly endpoint: string | undefined;
   readonly profile: string | undefined;
@@ -36,14 +36,17 @@ export interface ConnectionOptions {
 /** An Express execution takes five minutes at most. */
 const syncTimeoutMs = 310_000;
 
-/** Each Express execution that runs holds a connection; other calls are over in a moment, and wait their turn. */
-const maxSockets = { standard: 50, express: 1_000 } as const;
+/** So many calls at once. Others wait their turn here: AWS' client would take that for time to connect, and give up. */
+const mostAtOnce = 50;
+/** Each Express execution that runs holds a connection of its own. */
+const mostSyncs = 1_000;
+const sockets = { maxSockets: mostAtOnce + mostSyncs } as const;
 
 /**
  * The engine repeats what may be repeated, and knows what a repeat means; the client's own retries would hide throttling from it, and
  * send a start twice. So there are none.
  */
-const createClient = ({ type, region, endpoint, profile }: ConnectionOptions): SFNClient =>
+const createClient = ({ region, endpoint, profile }: ConnectionOptions): SFNClient =>
   new SFNClient({
     ...(region === undefined ? {} : { region }),
     // An endpoint of one's own has no `sync-` beside it.
@@ -54,8 +57,8 @@ const createClient = ({ type, region, endpoint, profile }: ConnectionOptions): S
       connectionTimeout: 3_000,
       requestTimeout: 15_000,
       throwOnRequestTimeout: true,
-      httpAgent: { maxSockets: maxSockets[type] },
-      httpsAgent: { maxSockets: maxSockets[type] },
+      httpAgent: sockets,
+      httpsAgent: sockets,
     },
   });
 
@@ -113,7 +116,7 @@ const looks = (look: Call): Pick<SfnClient, Looks> => ({
     }),
 });
 
-type Changes = "start" | "startSync" | "stop" | "succeedTask" | "failTask";
+type Changes = "start" | "stop" | "succeedTask" | "failTask";
 
 /** What may have been done although nobody heard so. */
 const changes = (change: Call): Pick<SfnClient, Changes> => ({
@@ -122,11 +125,6 @@ const changes = (change: Call): Pick<SfnClient, Changes> => ({
       const command = new StartExecutionCommand({ stateMachineArn: machineArn, name, input });
       const { executionArn, startDate } = await client.send(command, { abortSignal: signal });
       return { arn: executionArn ?? "", startedAt: at(startDate) };
-    }),
-  startSync: ({ machineArn, name, input }, signal) =>
-    change("StartSyncExecution", signal, async (client) => {
-      const command = new StartSyncExecutionCommand({ stateMachineArn: machineArn, name, input });
-      return toDetails(await client.send(command, { abortSignal: signal, requestTimeout: syncTimeoutMs }));
     }),
   stop: (arn, told, signal) =>
     change("StopExecution", signal, async (client) => {
@@ -142,6 +140,14 @@ const changes = (change: Call): Pick<SfnClient, Changes> => ({
     }),
 });
 
+const syncs = (change: Call): Pick<SfnClient, "startSync"> => ({
+  startSync: ({ machineArn, name, input }, signal) =>
+    change("StartSyncExecution", signal, async (client) => {
+      const command = new StartSyncExecutionCommand({ stateMachineArn: machineArn, name, input });
+      return toDetails(await client.send(command, { abortSignal: signal, requestTimeout: syncTimeoutMs }));
+    }),
+});
+
 /** Step Functions by AWS' client, which is made at the first call, and closed with us unless it was brought along. */
 export const sfnClient = (options: ConnectionOptions): SfnClient => {
   let made: SFNClient | undefined;
@@ -149,30 +155,26 @@ export const sfnClient = (options: ConnectionOptions): SfnClient => {
     made ??= options.client ?? createClient(options);
     return made;
   };
-  const guarded = async <Value>(
-    place: CallPlace,
-    signal: AbortSignal,
-    work: (client: SFNClient) => Promise<Value>,
-  ): Promise<Value> => {
-    try {
-      // One look makes hundreds of calls at once by one signal.
-      setMaxListeners(0, signal);
-      // Looking for credentials takes no signal.
-      return await withSignal(signal, () => work(open()));
-    } catch (error) {
-      throw toError(error, place);
-    }
-  };
   const callWith =
-    (ifSent: CallPlace["ifSent"]): Call =>
-    (name, signal, work) =>
-      guarded({ action: `states:${name}`, ifSent }, signal, work);
-  const look = callWith("unavailable");
+    (ifSent: CallPlace["ifSent"], turn: InTurn): Call =>
+    async (name, signal, work) => {
+      try {
+        // One look makes hundreds of calls at once by one signal.
+        setMaxListeners(0, signal);
+        // Looking for credentials takes no signal, nor does waiting.
+        return await withSignal(signal, () => turn(() => work(open())));
+      } catch (error) {
+        throw toError(error, { action: `states:${name}`, ifSent });
+      }
+    };
+  const turn = inTurn(mostAtOnce);
+  const look = callWith("unavailable", turn);
 
   return {
     region: (signal) => look("region", signal, (client) => client.config.region()),
     ...looks(look),
-    ...changes(callWith("outcome_unknown")),
+    ...changes(callWith("outcome_unknown", turn)),
+    ...syncs(callWith("outcome_unknown", inTurn(mostSyncs))),
     close: () => {
       if (options.client === undefined) made?.destroy();
     },

@@ -29,7 +29,6 @@ afterEach(() => facade.close());
 
 const discover = async (filter?: string, context = callContext()): Promise<readonly PipelineDescription<unknown>[]> => {
   const client = sfnClient({
-    type: "standard",
     region: "eu-west-1",
     endpoint: facade.endpoint,
     profile: undefined,
