@@ -93,7 +93,7 @@ const actOf = (point: Point, scene: Scene, url: string): Act => {
     client,
     asked,
     prepare: async () => {
-      if (step === "call") return;
+      if (step === "call" || step === "look") return;
       taskId = (await client.start("work", { ...order })).taskId;
       const isReady = ({ status }: SeenTask): boolean => point.kind !== "asks" || status === "input_required";
       // Neither answered nor cancelled yet.
@@ -102,6 +102,8 @@ const actOf = (point: Point, scene: Scene, url: string): Act => {
     finish: async (signalled) => {
       scene.arm();
       if (step === "look") {
+        // Its first: what a later one tells anew is nothing, and not written down anyway.
+        taskId = (await client.start("work", { ...order })).taskId;
         await attend(client, { taskId, order, asked, leaves: "First" }, scene.isMet);
         await signalled;
       }

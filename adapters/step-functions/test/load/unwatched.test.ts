@@ -15,7 +15,7 @@ import { startAll } from "./start-all.ts";
 const running = Number(process.env.TASKBRIDGE_LOAD_UNWATCHED ?? 100);
 const sweepMs = Number(process.env.TASKBRIDGE_LOAD_SWEEP_MS ?? 2_000);
 const sweeps = 2;
-/** The engine looks at so many records at once; a page of a list holds a thousand executions. */
+/** The engine looks at 200 records at once or more; a page of a list holds a thousand executions. */
 const lists = Math.ceil(running / 200) * Math.ceil(running / 1_000);
 
 it(`${running} executions that nobody watches cost a list for each sweep`, async () => {
