@@ -12,9 +12,9 @@ let stopped: Outcomes;
 let stale: Outcomes;
 beforeAll(async () => {
   [killed, stopped, stale] = await Promise.all([
-    playPoints([...killPoints, mutant], { signal: "SIGKILL", callTimeoutMs: 5_000 }),
+    playPoints([...killPoints, mutant], { signal: "SIGKILL", callTimeoutMs: 10_000 }),
     // Longer than a call may take, than what a server has claimed, and than its lead in the sweep.
-    playPoints(stopPoints, { signal: "SIGSTOP", callTimeoutMs: 5_000, frozenMs: 8_000 }),
+    playPoints(stopPoints, { signal: "SIGSTOP", callTimeoutMs: 10_000, frozenMs: 13_000 }),
     playPoints(stalePoints, { signal: "SIGSTOP", callTimeoutMs: 60_000 }),
   ]);
 }, 240_000);
