@@ -1,9 +1,5 @@
 import { jestConfig } from "@taskbridge/config/jest";
-import { ensureMoto } from "./dist/moto.js";
-import { ensureRedis } from "./dist/redis.js";
-
 // Once, before Jest's own workers start.
-await ensureRedis();
-await ensureMoto();
+import "./install-engines.mjs";
 
 export { jestConfig as default };

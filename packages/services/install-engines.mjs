@@ -1,0 +1,6 @@
+import { ensureMoto } from "./dist/moto.js";
+import { ensureRedis } from "./dist/redis.js";
+
+// One after the other: both may need apt-get, which is there for one at a time.
+await ensureRedis();
+await ensureMoto();
