@@ -25,6 +25,11 @@ const runs = [
     sizes: { TASKBRIDGE_LONG_PIPELINE: "1" },
   },
   {
+    folder: "packages/server",
+    tests: "test/attach/cost",
+    sizes: { TASKBRIDGE_TEST_REQUESTS: "2000", TASKBRIDGE_TEST_CONNECTIONS: "3000" },
+  },
+  {
     folder: "packages/testkit",
     tests: "test/engine-property",
     sizes: { TASKBRIDGE_PROPERTY_RUNS: "10000", TASKBRIDGE_PROPERTY_SEED: seed },
