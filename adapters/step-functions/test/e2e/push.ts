@@ -47,7 +47,7 @@ export const testPush = (getBench: () => MotoBench): void => {
     await relay?.stop();
   });
 
-  it("questions and ends are noticed long before anybody would look", async () => {
+  it("questions and ends are noticed long before anybody would look, and any object is the state's output", async () => {
     const begunAt = Date.now();
     const { taskId } = await client.start("parcels");
     const frames: SeenTask[] = [];
@@ -55,11 +55,13 @@ export const testPush = (getBench: () => MotoBench): void => {
       frames.push(task);
       const [key] = Object.keys(task.inputRequests ?? {});
       if (task.status !== "input_required" || key === undefined) return;
-      void client.request("tasks/update", { taskId, inputResponses: { [key]: { action: "accept", content: {} } } });
+      const content = { json: '{"by":"van"}' };
+      void client.request("tasks/update", { taskId, inputResponses: { [key]: { action: "accept", content } } });
     });
     expect(frames.map(({ status }) => status)).toEqual(
       expect.arrayContaining(["working", "input_required", "completed"]),
     );
+    expect(JSON.parse(frames.at(-1)?.result?.content[0]?.text ?? "")).toEqual({ by: "van" });
     expect(Date.now() - begunAt).toBeLessThan(looksEveryMs / 2);
   }, 90_000);
 };
