@@ -17,7 +17,7 @@ export interface Machines {
 export async function* listMachines(client: SfnClient, signal: AbortSignal): AsyncGenerator<Machine> {
   let token: string | undefined;
   do {
-    const page = await client.listMachines({ size: 1_000, ...(token === undefined ? {} : { token }) }, signal);
+    const page = await client.listMachines({ size: 1_000, token }, signal);
     yield* page.rows;
     token = page.next;
   } while (token !== undefined);

@@ -10,8 +10,8 @@ import {
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import type { SfnClient } from "./aws/client.ts";
+import { type Quotas, regionalQuotas } from "./aws/quotas.ts";
 import { sfnClient } from "./aws/sfn-client.ts";
-import { type Quotas, regionalQuotas } from "./aws/token-bucket.ts";
 import type { QueueClient } from "./events/queue-client.ts";
 import { sqsClient } from "./events/sqs-client.ts";
 import { watchQueue } from "./events/watch-queue.ts";
@@ -24,7 +24,7 @@ import { parseRef, toRef } from "./mapping/execution-arn.ts";
 import { checkMachines } from "./operator/check-machines.ts";
 import { discoverMachines } from "./operator/discover-machines.ts";
 import { answerQuestion, tokenOf } from "./questions/answer-question.ts";
-import { detailReader } from "./questions/read-details.ts";
+import { detailReader } from "./questions/detail-reader.ts";
 import { parseOptions, type StepFunctionsOptions } from "./settings/parse-options.ts";
 import { parseTarget, type StepFunctionsTarget } from "./settings/parse-target.ts";
 import { findStarted } from "./starts/find-started.ts";

@@ -16,14 +16,13 @@ import {
   StartSyncExecutionCommand,
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import type { SfnClient } from "./client.ts";
-import { at, given, paging, toDetails, toEvent, toMachine, toRow } from "./from-sdk.ts";
+import type { Machine, PageCall, SfnClient } from "./client.ts";
 import { type InTurn, inTurn } from "./in-turn.ts";
+import { toDetails } from "./to-details.ts";
 import { type CallPlace, toError } from "./to-error.ts";
+import { toEvent } from "./to-event.ts";
 import { withSignal } from "./with-signal.ts";
 
-/** AWS' own client, for those who bring one. */
-/** As AWS' client gives it. */
 export type { SFNClient, SfnEvent };
 
 export interface ConnectionOptions {
@@ -64,6 +63,27 @@ const createClient = ({ region, endpoint, profile }: ConnectionOptions): SFNClie
 
 type Call = <Value>(name: string, signal: AbortSignal, work: (client: SFNClient) => Promise<Value>) => Promise<Value>;
 
+const paging = ({ size, token }: PageCall) => ({ maxResults: size, nextToken: token });
+
+interface DescribedMachine {
+  readonly stateMachineArn: string | undefined;
+  readonly name: string | undefined;
+  readonly type: string | undefined;
+  readonly description?: string | undefined;
+}
+
+const toMachine = ({
+  stateMachineArn: arn = "",
+  name = "",
+  type = "STANDARD",
+  description,
+}: DescribedMachine): Machine => ({
+  arn,
+  name,
+  type,
+  description,
+});
+
 type Looks = "describe" | "listRunning" | "history" | "mapRun" | "machine" | "listMachines" | "tags" | "keepTask";
 
 /** What may be asked twice. */
@@ -76,13 +96,13 @@ const looks = (look: Call): Pick<SfnClient, Looks> => ({
     look("ListExecutions", signal, async (client) => {
       const call = { stateMachineArn: machineArn, statusFilter: "RUNNING", ...paging(page) } as const;
       const found = await client.send(new ListExecutionsCommand(call), { abortSignal: signal });
-      return { rows: (found.executions ?? []).map(toRow), ...given("next", found.nextToken) };
+      return { rows: (found.executions ?? []).map(toDetails), next: found.nextToken };
     }),
   history: (arn, page, signal) =>
     look("GetExecutionHistory", signal, async (client) => {
       const call = { executionArn: arn, reverseOrder: true, includeExecutionData: true, ...paging(page) };
       const found = await client.send(new GetExecutionHistoryCommand(call), { abortSignal: signal });
-      return { rows: (found.events ?? []).map(toEvent), ...given("next", found.nextToken) };
+      return { rows: (found.events ?? []).map(toEvent), next: found.nextToken };
     }),
   mapRun: (arn, signal) =>
     look("DescribeMapRun", signal, async (client) => {
@@ -101,7 +121,7 @@ const looks = (look: Call): Pick<SfnClient, Looks> => ({
   listMachines: (page, signal) =>
     look("ListStateMachines", signal, async (client) => {
       const found = await client.send(new ListStateMachinesCommand(paging(page)), { abortSignal: signal });
-      return { rows: (found.stateMachines ?? []).map(toMachine), ...given("next", found.nextToken) };
+      return { rows: (found.stateMachines ?? []).map(toMachine), next: found.nextToken };
     }),
   tags: (arn, signal) =>
     look("ListTagsForResource", signal, async (client) => {
@@ -124,7 +144,7 @@ const changes = (change: Call): Pick<SfnClient, Changes> => ({
     change("StartExecution", signal, async (client) => {
       const command = new StartExecutionCommand({ stateMachineArn: machineArn, name, input });
       const { executionArn, startDate } = await client.send(command, { abortSignal: signal });
-      return { arn: executionArn ?? "", startedAt: at(startDate) };
+      return { arn: executionArn ?? "", startedAt: startDate?.getTime() ?? 0 };
     }),
   stop: (arn, told, signal) =>
     change("StopExecution", signal, async (client) => {

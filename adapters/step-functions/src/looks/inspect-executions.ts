@@ -8,10 +8,10 @@ import {
   toBridgeError,
 } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
-import type { Quotas } from "../aws/token-bucket.ts";
+import type { Quotas } from "../aws/quotas.ts";
 import { consoleUrlOf, type ExecutionPlace, parseRef } from "../mapping/execution-arn.ts";
 import { toSnapshot } from "../mapping/to-snapshot.ts";
-import type { DetailReader } from "../questions/read-details.ts";
+import type { DetailReader } from "../questions/detail-reader.ts";
 import type { RunningList, Sweeps } from "./sweeps.ts";
 
 export interface InspectTools {

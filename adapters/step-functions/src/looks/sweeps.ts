@@ -1,6 +1,6 @@
 import { BridgeError } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
-import type { Quotas } from "../aws/token-bucket.ts";
+import type { Quotas } from "../aws/quotas.ts";
 import { withSignal } from "../aws/with-signal.ts";
 
 export interface Wanted {
@@ -95,7 +95,7 @@ export const sweeps = (client: SfnClient, quotas: (arn: string) => Quotas, closi
     const at = performance.now();
     if (listing.pages === 0) Object.assign(listing, { beganAt: Date.now(), firstReadAt: at });
     const { token } = listing;
-    const page = { size: pageSize, ...(token === undefined ? {} : { token }) };
+    const page = { size: pageSize, token };
     const { rows, next } = await client.listRunning(machineArn, page, closing);
     for (const { arn, startedAt } of rows) listing.running.set(arn, startedAt);
     listing.lastReadAt = performance.now();

@@ -20,14 +20,6 @@ export const readEnd = async (
   const [last] = rows;
   const status = last === undefined ? undefined : ends[last.type];
   if (last === undefined || status === undefined) return undefined;
-  const { output, error, cause } = last;
-  return toSnapshot({
-    arn,
-    status,
-    startedAt: startedAt ?? 0,
-    endedAt: last.at,
-    ...(output === undefined ? {} : { output }),
-    ...(error === undefined ? {} : { error }),
-    ...(cause === undefined ? {} : { cause }),
-  });
+  const { at: endedAt, output, error, cause } = last;
+  return toSnapshot({ arn, status, startedAt: startedAt ?? 0, endedAt, output, error, cause });
 };

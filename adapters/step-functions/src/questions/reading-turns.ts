@@ -1,4 +1,4 @@
-import type { Quotas } from "../aws/token-bucket.ts";
+import type { Quotas } from "../aws/quotas.ts";
 import type { ExecutionPlace } from "../mapping/execution-arn.ts";
 
 /**

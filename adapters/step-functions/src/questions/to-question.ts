@@ -1,7 +1,7 @@
 import type { ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
 import { isObject } from "../is-object.ts";
-import { readParameters } from "./find-token.ts";
-import type { OpenCallback } from "./fold-history.ts";
+import type { OpenCallback } from "./fold-callbacks.ts";
+import { readParameters } from "./read-parameters.ts";
 
 /** States without a timeout have one of three years, which says nothing. */
 const longestMs = 366 * 24 * 60 * 60 * 1_000;

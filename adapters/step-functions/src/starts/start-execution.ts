@@ -7,7 +7,7 @@ import {
   toBridgeError,
 } from "@taskbridge/core/adapter";
 import type { ExecutionDetails, SfnClient } from "../aws/client.ts";
-import type { Quotas } from "../aws/token-bucket.ts";
+import type { Quotas } from "../aws/quotas.ts";
 import type { Machines } from "../machines.ts";
 import { consoleUrlOf, parseExecutionArn, toRef } from "../mapping/execution-arn.ts";
 import { toSnapshot } from "../mapping/to-snapshot.ts";

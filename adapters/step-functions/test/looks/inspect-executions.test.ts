@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { ExecutionRef, InspectItem, InspectOutcome, JsonObject } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../../src/aws/client.ts";
+import { quotasOf } from "../../src/aws/quotas.ts";
 import { sfnClient } from "../../src/aws/sfn-client.ts";
-import { quotasOf, tokenBucket } from "../../src/aws/token-bucket.ts";
+import { tokenBucket } from "../../src/aws/token-bucket.ts";
 import { withSignal } from "../../src/aws/with-signal.ts";
 import { inspectExecutions } from "../../src/looks/inspect-executions.ts";
 import { sweeps } from "../../src/looks/sweeps.ts";
 import { toRef } from "../../src/mapping/execution-arn.ts";
-import { detailReader } from "../../src/questions/read-details.ts";
+import { detailReader } from "../../src/questions/detail-reader.ts";
 import { parseOptions } from "../../src/settings/parse-options.ts";
 import { callContext, newKey } from "../call-context.ts";
 import { ask, mapRun, parallel, runsOn } from "../facade/script.ts";

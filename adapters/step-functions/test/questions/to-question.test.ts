@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { readParameters } from "../../src/questions/find-token.ts";
+import { readParameters } from "../../src/questions/read-parameters.ts";
 import { parseQuestionId, toQuestion } from "../../src/questions/to-question.ts";
 
 /** As AWS makes them. */

@@ -1,9 +1,8 @@
-import { type CallContext, type ExecutionProgress, toBridgeError } from "@taskbridge/core/adapter";
+import type { CallContext, ExecutionProgress } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
-import { denials } from "../aws/denials.ts";
-import type { Quotas } from "../aws/token-bucket.ts";
-import type { Complaints } from "./complaints.ts";
+import type { Quotas } from "../aws/quotas.ts";
 import type { HistoryFold } from "./fold-history.ts";
+import { optionalRead } from "./optional-read.ts";
 
 /** How long the items of a Map are waited for, while questions that are known wait with them (milliseconds). */
 const countMs = 5_000;
@@ -16,8 +15,8 @@ export type ProgressReader = (
 ) => Promise<ExecutionProgress>;
 
 /** How far an execution has come: items of the Map that goes on, else states that are done. */
-export const progressReader = (client: SfnClient, complaints: Complaints): ProgressReader => {
-  const denied = denials();
+export const progressReader = (client: SfnClient): ProgressReader => {
+  const counts = optionalRead("the items of a Map are not counted");
 
   /** Its counts are left out where they cannot be had: questions and states are known all the same. */
   const mapRunOf = async (
@@ -26,15 +25,13 @@ export const progressReader = (client: SfnClient, complaints: Complaints): Progr
     rates: Quotas,
     { signal, log }: CallContext,
   ): Promise<ExecutionProgress | undefined> => {
-    if (mapRunArn === undefined || denied.isQuiet(machineArn) || !rates.history.tryTake(rates.historyReserve))
+    if (mapRunArn === undefined || counts.isQuiet(machineArn) || !rates.history.tryTake(rates.historyReserve))
       return undefined;
     try {
-      const { done, total } = await client.mapRun(mapRunArn, AbortSignal.any([signal, AbortSignal.timeout(countMs)]));
-      return { done, total };
+      return await client.mapRun(mapRunArn, AbortSignal.any([signal, AbortSignal.timeout(countMs)]));
     } catch (error) {
       if (signal.aborted) throw error;
-      if (toBridgeError(error).code === "denied") denied.add(machineArn);
-      complaints.addError("the items of a Map are not counted", error, log);
+      counts.failed(machineArn, error, log);
       return undefined;
     }
   };
