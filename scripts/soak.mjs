@@ -25,6 +25,11 @@ const runs = [
     sizes: { TASKBRIDGE_LONG_PIPELINE: "1" },
   },
   {
+    folder: "packages/server",
+    tests: "test/attach/cost",
+    sizes: { TASKBRIDGE_TEST_REQUESTS: "2000", TASKBRIDGE_TEST_CONNECTIONS: "3000" },
+  },
+  {
     folder: "packages/testkit",
     tests: "test/engine-property",
     sizes: { TASKBRIDGE_PROPERTY_RUNS: "10000", TASKBRIDGE_PROPERTY_SEED: seed },
@@ -57,6 +62,9 @@ const runs = [
       TASKBRIDGE_LOAD_FOREIGN: "10000",
       TASKBRIDGE_LOAD_ENDS: "500",
       TASKBRIDGE_LOAD_WATCHED_MS: "60000",
+      TASKBRIDGE_LOAD_UNWATCHED: "2000",
+      TASKBRIDGE_LOAD_SWEEP_MS: "20000",
+      TASKBRIDGE_LOAD_THROTTLED_MS: "8000",
     },
   },
   {

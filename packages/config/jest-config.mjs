@@ -16,5 +16,6 @@ export const jestConfig = {
     ],
   },
   maxWorkers: 2,
+  testSequencer: fileURLToPath(new URL("./slow-first.mjs", import.meta.url)),
   testTimeout: 20_000,
 };

@@ -1,10 +1,5 @@
 import { jestConfig } from "@taskbridge/config/jest";
-import { ensureGcw } from "./dist/gcw.js";
-import { ensureMoto } from "./dist/moto.js";
-import { ensureRedis } from "./dist/redis.js";
-
 // Once, before Jest's own workers start.
-await ensureRedis();
-await Promise.all([ensureMoto(), ensureGcw()]);
+import "./install-engines.mjs";
 
 export { jestConfig as default };

@@ -5,6 +5,7 @@ import { root } from "./run.mjs";
 /**
  * @typedef {object} Manifest
  * @property {string} name
+ * @property {string} [version]
  * @property {boolean} [private]
  * @property {Record<string, unknown>} [exports]
  * @property {Record<string, string>} [scripts]

@@ -57,12 +57,12 @@ export function pnpm(args, options) {
 }
 
 /**
- * turbo starts each package's script with the `pnpm` on PATH, and only `pnpm exec` puts ours there.
+ * turbo starts each package's script with the `pnpm` on PATH, and npx puts ours there.
  * @param {readonly string[]} args
  * @param {RunOptions} [options]
  */
 export function turbo(args, options) {
-  return pnpm(["exec", "turbo", ...args], options);
+  return run("npx", ["--yes", `--package=${packageManager}`, "--", "turbo", ...args], options);
 }
 
 function toolEnvironment() {

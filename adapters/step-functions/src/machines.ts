@@ -7,6 +7,8 @@ import { isMachineArn } from "./settings/parse-target.ts";
 const freshMs = 600_000;
 
 export interface Machines {
+  /** A machine's ARN, which a name has for good: also of one that is being deleted, or that may not be described. */
+  arnOf(stateMachine: string, signal: AbortSignal): Promise<string>;
   /** The machine, which is of the type that this adapter is for. */
   resolve(stateMachine: string, signal: AbortSignal): Promise<Machine>;
 }
@@ -15,7 +17,7 @@ export interface Machines {
 export async function* listMachines(client: SfnClient, signal: AbortSignal): AsyncGenerator<Machine> {
   let token: string | undefined;
   do {
-    const page = await client.listMachines({ size: 1_000, ...(token === undefined ? {} : { token }) }, signal);
+    const page = await client.listMachines({ size: 1_000, token }, signal);
     yield* page.rows;
     token = page.next;
   } while (token !== undefined);
@@ -35,18 +37,24 @@ export const machines = (client: SfnClient, type: "standard" | "express"): Machi
   const known = new Map<string, { readonly machine: Machine; readonly at: number }>();
 
   const arnOf = async (name: string, signal: AbortSignal): Promise<string> => {
+    if (isMachineArn(name)) return name;
+    const before = known.get(name);
+    if (before !== undefined) return before.machine.arn;
     for await (const machine of listMachines(client, signal)) if (machine.name === name) return machine.arn;
     throw new BridgeError("not_found", `there is no state machine ${name} in this account and region`);
   };
 
   return {
+    arnOf,
     resolve: async (stateMachine, signal) => {
       const before = known.get(stateMachine);
       if (before !== undefined && performance.now() - before.at < freshMs) return before.machine;
-      const arn = isMachineArn(stateMachine)
-        ? stateMachine
-        : (before?.machine.arn ?? (await arnOf(stateMachine, signal)));
-      const machine = await client.machine(arn, signal);
+      const machine = await client.machine(await arnOf(stateMachine, signal), signal);
+      if (!isMachineArn(machine.arn))
+        throw new BridgeError(
+          "bad_response",
+          "what answered states:DescribeStateMachine names no machine (is it AWS?)",
+        );
       const problem = wrongTypeOf(machine, type);
       if (problem !== undefined) throw misconfigured("stateMachine", problem);
       known.set(stateMachine, { machine, at: performance.now() });

@@ -7,27 +7,29 @@ import {
   isBridgeError,
   type OutputChunk,
   type OutputRange,
-  toBridgeError,
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import type { SfnClient } from "./aws/client.ts";
+import { type Quotas, regionalQuotas } from "./aws/quotas.ts";
 import { sfnClient } from "./aws/sfn-client.ts";
-import { type Quotas, quotasOf } from "./aws/token-bucket.ts";
 import type { QueueClient } from "./events/queue-client.ts";
 import { sqsClient } from "./events/sqs-client.ts";
 import { watchQueue } from "./events/watch-queue.ts";
 import { expressRuns } from "./express/express-runs.ts";
-import { inspectExecutions } from "./inspect.ts";
+import { inspectExecutions } from "./looks/inspect-executions.ts";
+import { sweeps } from "./looks/sweeps.ts";
 import { machines } from "./machines.ts";
-import { executionArnOf, parseRef, toRef } from "./mapping/execution-arn.ts";
+import { cutText } from "./mapping/cut-text.ts";
+import { parseRef, toRef } from "./mapping/execution-arn.ts";
 import { checkMachines } from "./operator/check-machines.ts";
 import { discoverMachines } from "./operator/discover-machines.ts";
 import { answerQuestion, tokenOf } from "./questions/answer-question.ts";
-import { detailReader } from "./questions/read-details.ts";
+import { detailReader } from "./questions/detail-reader.ts";
 import { parseOptions, type StepFunctionsOptions } from "./settings/parse-options.ts";
-import { isMachineArn, parseTarget, type StepFunctionsTarget } from "./settings/parse-target.ts";
-import { maxPayloadBytes, startExecution } from "./start.ts";
-import { sweeps } from "./sweep.ts";
+import { parseTarget, type StepFunctionsTarget } from "./settings/parse-target.ts";
+import { findStarted } from "./starts/find-started.ts";
+import { maxPayloadBytes } from "./starts/prepare-start.ts";
+import { startExecution } from "./starts/start-execution.ts";
 
 /** AWS keeps an ended execution, and its name, for 90 days. */
 const keptMs = 90 * 24 * 60 * 60 * 1_000;
@@ -79,6 +81,25 @@ const readOutput = async (
   return { bytes: bytes.subarray(offset, offset + length), totalBytes: bytes.length };
 };
 
+/** The longest reason (characters) that an execution is stopped with. */
+const mostReason = 1_000;
+
+const stopExecution = async (
+  client: SfnClient,
+  ref: ExecutionRef,
+  reason: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  try {
+    const told = { error: "Taskbridge.Cancelled", cause: cutText(reason, mostReason) };
+    await client.stop(parseRef(ref).arn, told, signal);
+  } catch (error) {
+    if (!isBridgeError(error) || error.code !== "not_found") throw error;
+    // It may have been started a moment ago.
+    throw new BridgeError("unavailable", error.message, { notSent: true, cause: error });
+  }
+};
+
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal });
 
 /** Puts state machines of AWS Step Functions behind MCP tasks. Throws `misconfigured`; calls AWS with the first task. */
@@ -123,46 +144,24 @@ export const stepFunctionsOver = (
 
   if (type === "express") return { ...common, traits: expressTraits, ...expressRuns(client, known, closing.signal) };
 
-  const byRegion = new Map<string, Quotas>();
-  const quotas = (arn: string): Quotas => {
-    const ofArn = arn.split(":")[3] ?? "";
-    const rates = byRegion.get(ofArn) ?? quotasOf(ofArn, quotaShare);
-    byRegion.set(ofArn, rates);
-    return rates;
-  };
+  const quotas = regionalQuotas(quotaShare);
   const details = detailReader(client, quotas);
   const tools = { client, quotas, details, detailsMs, sweeps: sweeps(client, quotas, closing.signal) };
 
   return {
     ...common,
     traits: standardTraits,
-    start: (request, context) => startExecution(client, known, request, context),
+    start: (request, context) => startExecution({ client, machines: known, quotas }, request, context),
     inspect: (items, context) => inspectExecutions(tools, items, context),
-    cancel: async (ref, reason, { signal }) => {
-      try {
-        await client.stop(parseRef(ref).arn, { error: "Taskbridge.Cancelled", cause: reason.slice(0, 1_000) }, signal);
-      } catch (error) {
-        if (!isBridgeError(error) || error.code !== "not_found") throw error;
-        // It may have been started a moment ago.
-        throw new BridgeError("unavailable", error.message, { notSent: true, cause: error });
-      }
-    },
+    cancel: (ref, reason, { signal }) => stopExecution(client, ref, reason, signal),
     answer: (ref, request, context) => {
       const place = parseRef(ref);
       return answerQuestion(client, quotas(place.arn), place, request, context);
     },
     heartbeat: (_ref, question, { signal }) => client.keepTask(tokenOf(question), signal),
-    find: async ({ key, target }, { signal }) => {
-      const { stateMachine } = target;
-      const arn = isMachineArn(stateMachine) ? stateMachine : (await known.resolve(stateMachine, signal)).arn;
-      const execution = executionArnOf(arn, key);
-      try {
-        await client.describe(execution, signal);
-        return toRef(execution);
-      } catch (error) {
-        if (toBridgeError(error).code === "not_found") return undefined;
-        throw error;
-      }
+    find: async (request, { signal }) => {
+      const found = await findStarted(client, known, request, signal);
+      return found === undefined ? undefined : toRef(found.arn);
     },
     readOutput: (ref, range, context) => readOutput(client, quotas(parseRef(ref).arn), ref, range, context),
     ...(queue === undefined

@@ -42,6 +42,14 @@ export const asking = (queueUrl: string, name: string, mcp?: object): object => 
   },
 });
 
+/** What EventBridge sends when an execution has ended. */
+export const toEvent = (detail: object): object => ({
+  "detail-type": "Step Functions Execution Status Change",
+  source: "aws.states",
+  region,
+  detail,
+});
+
 export interface MotoBench {
   readonly endpoint: string;
   /** Where states send their tokens; also the adapter's own with `listens`. */
@@ -49,11 +57,14 @@ export interface MotoBench {
   /** Makes a machine of these states, the first of which is `StartAt`. */
   machine(name: string, states: Readonly<Record<string, object>>): Promise<string>;
   adapter(given?: StepFunctionsOptions & { readonly listens?: true }): ReturnType<typeof stepFunctions>;
-  send(body: object): Promise<void>;
+  /** Makes another queue. Returns its URL. */
+  queue(name: string): Promise<string>;
+  /** Default: to `queueUrl`. */
+  send(body: object, queueUrl?: string): Promise<void>;
   /** Executions that are there, of any status. */
   executions(machine: string): Promise<number>;
-  /** Does EventBridge's work, which moto does not: sends the ends of these machines' executions to the queue. */
-  relay(machines: readonly string[]): { stop(): Promise<void> };
+  /** Does EventBridge's work, which moto does not: sends the ends of these machines' executions to the queue. Default: to `queueUrl`. */
+  relay(machines: readonly string[], queueUrl?: string): { stop(): Promise<void> };
   stop(): Promise<void>;
 }
 
@@ -62,26 +73,25 @@ export const motoBench = async (): Promise<MotoBench> => {
   const { endpoint } = moto;
   const sfn = new SFNClient({ endpoint, region });
   const sqs = new SQSClient({ endpoint, region });
-  const { QueueUrl: queueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: "events" }));
-  const send: MotoBench["send"] = async (body) => {
-    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(body) }));
+  const queue: MotoBench["queue"] = async (name) => {
+    const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
+    return QueueUrl;
+  };
+  const queueUrl = await queue("events");
+  const send: MotoBench["send"] = async (body, to = queueUrl) => {
+    await sqs.send(new SendMessageCommand({ QueueUrl: to, MessageBody: JSON.stringify(body) }));
   };
   const list = async (machine: string) => {
     const call = { stateMachineArn: arnOf(machine), maxResults: 1_000 };
     return (await sfn.send(new ListExecutionsCommand(call))).executions ?? [];
   };
 
-  const relayOnce = async (machine: string, told: Set<string>): Promise<void> => {
+  const relayOnce = async (machine: string, told: Set<string>, to?: string): Promise<void> => {
     for (const { executionArn, status } of await list(machine)) {
       if (executionArn === undefined || status === "RUNNING" || told.has(executionArn)) continue;
       told.add(executionArn);
       const { name } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
-      await send({
-        "detail-type": "Step Functions Execution Status Change",
-        source: "aws.states",
-        region,
-        detail: { executionArn, stateMachineArn: arnOf(machine), name, status },
-      });
+      await send(toEvent({ executionArn, stateMachineArn: arnOf(machine), name, status }), to);
     }
   };
 
@@ -100,14 +110,15 @@ export const motoBench = async (): Promise<MotoBench> => {
         ...(listens === undefined ? {} : { queueUrl, queueEndpoint: endpoint }),
         ...given,
       }),
+    queue,
     send,
     executions: async (machine) => (await list(machine)).length,
-    relay: (machines) => {
+    relay: (machines, to) => {
       const told = new Set<string>();
       let isStopped = false;
       const loop = (async () => {
         while (!isStopped) {
-          for (const machine of machines) await relayOnce(machine, told);
+          for (const machine of machines) await relayOnce(machine, told, to);
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
       })();

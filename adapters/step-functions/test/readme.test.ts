@@ -1,9 +1,18 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { expect, it } from "@jest/globals";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import type { ExecutionOutput, ExecutionQuestion, InspectOutcome } from "@taskbridge/core/adapter";
 import { parse } from "yaml";
 import { parseEvent } from "../src/events/parse-event.ts";
 import { createAdapter } from "../src/index.ts";
-import { newKey } from "./call-context.ts";
+import { callContext, newKey } from "./call-context.ts";
+import { describeMoto, type MotoBench, motoBench } from "./moto-bench.ts";
+import { until } from "./until.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const blocks = (language: string): readonly string[] =>
@@ -18,13 +27,71 @@ interface Policy {
   readonly Statement: readonly { readonly Action: string | readonly string[] }[];
 }
 
+const config = parse(blocks("yaml")[0] ?? "") as Config;
+
+const configured = (name: string, more: object = {}): Readonly<Record<string, unknown>> => {
+  const { use, ...options } = config.adapters[name] ?? {};
+  expect(use).toBe("step-functions");
+  return { ...options, ...more };
+};
+
 it("shows a configuration that the adapter takes", () => {
-  const { adapters, tools } = parse(blocks("yaml")[0] ?? "") as Config;
-  for (const { adapter: name, target } of tools) {
-    const { use, ...options } = adapters[name] ?? {};
-    expect(use).toBe("step-functions");
-    expect(createAdapter(options, { baseDirectory: "/" }).parseTarget(target)).toEqual(target);
-  }
+  for (const { adapter, target } of config.tools)
+    expect(createAdapter(configured(adapter), { baseDirectory: "/" }).parseTarget(target)).toEqual(target);
+});
+
+/** With nothing of a developer's own account, and what the README says beside. */
+const localEnvironment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^AWS_/.test(name))),
+  ...Object.fromEntries([...readme.matchAll(/(AWS_\w+)=(\w+)/g)].map(([, name, value]) => [name, value])),
+};
+
+const questionOf = (outcome: InspectOutcome | undefined): ExecutionQuestion | undefined =>
+  outcome !== undefined && "snapshot" in outcome ? outcome.snapshot.questions?.[0] : undefined;
+
+const outputOf = (outcome: InspectOutcome | undefined): ExecutionOutput | undefined =>
+  outcome !== undefined && "snapshot" in outcome ? outcome.snapshot.output : undefined;
+
+describeMoto("what the README shows to use", () => {
+  let bench: MotoBench;
+  beforeAll(async () => {
+    bench = await motoBench();
+  }, 90_000);
+  afterAll(() => bench?.stop());
+
+  it("makes a machine whose question is put, answered, and comes out", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "taskbridge-readme-"));
+    const adapter = createAdapter(configured("aws", { endpoint: bench.endpoint }), { baseDirectory: folder });
+    try {
+      await symlink(fileURLToPath(new URL("../node_modules", import.meta.url)), join(folder, "node_modules"));
+      await writeFile(join(folder, "machine.mjs"), blocks("js")[0] ?? "");
+      await promisify(execFile)(process.execPath, ["machine.mjs", bench.endpoint], {
+        cwd: folder,
+        env: localEnvironment,
+      });
+      const target = config.tools[0]?.target;
+      const { ref } = await adapter.start(
+        { key: newKey(), target, input: '{"file":"a.md"}', attempt: 1 },
+        callContext(),
+      );
+      const look = async () => (await adapter.inspect?.([{ ref, want: "detail" }], callContext()))?.[0];
+      const question = await until("the question", async () => questionOf(await look()));
+      expect(question).toMatchObject({ message: "Publish it?", schema: { properties: { as: { type: "string" } } } });
+      const answer = { answerId: "1", attempt: 1, question, action: "accept", content: { as: "b.md" } } as const;
+      await adapter.answer?.(ref, answer, callContext());
+      const output = await until("the end", async () => outputOf(await look()));
+      expect(output).toEqual({ kind: "json", value: { as: "b.md" } });
+    } finally {
+      await adapter.close?.();
+      await rm(folder, { recursive: true });
+    }
+  }, 90_000);
+});
+
+it("says that `mcp` stands in what is sent, and shows it there", () => {
+  const [script = ""] = blocks("js");
+  expect(script).toMatch(/MessageBody = \{[^}]*, mcp \}/);
+  expect(script).toMatch(/Parameters: \{ QueueUrl, MessageBody \}/);
 });
 
 it("names every action that the adapter calls, and no other", () => {

@@ -55,7 +55,7 @@ const addServe = (program: Command, exit: (code: number) => void): void => {
     .addOption(new Option("--stdio", "speak MCP on stdin and stdout").conflicts(["port", "host"]))
     .option("-p, --port <port>", "listen on this TCP port (default: server.http.port, or 3000)", parsePort)
     .option("--host <address>", "listen on this address (default: server.http.host, or 127.0.0.1)")
-    .option("--check", "only check the configuration")
+    .option("--check", "only check the configuration, and ask its backends")
     .action(async ({ check, ...flags }) =>
       exit(
         check

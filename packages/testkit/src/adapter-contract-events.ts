@@ -32,6 +32,19 @@ const hearsEnd = (stage: Stage, listening: Listening, begun: Begun, status: "suc
     return "snapshot" in outcome && outcome.snapshot.status === status ? { result: undefined } : { seen: outcome };
   });
 
+/** A ref beside a key is one of that very execution: whoever has no ref yet takes it for good. The texts may differ while a ref evolves. */
+const assertNamed = async (stage: Stage, updates: readonly ExecutionUpdate[], begun: Begun): Promise<void> => {
+  const refs = updates.flatMap(({ key, ref }) => (key === begun.key && ref !== undefined ? [ref] : []));
+  for (const ref of new Set(refs)) {
+    if (ref === begun.ref) continue;
+    assert.ok(
+      stage.adapter.inspect,
+      `news under the key of ${begun.ref} names ${ref}, and nobody can look which is so`,
+    );
+    assert.deepEqual(await stage.ended(ref), await stage.ended(begun.ref), `${ref} is another execution`);
+  }
+};
+
 export const eventCases: readonly ContractCase[] = [
   {
     name: "tells those who watch how executions end",
@@ -41,6 +54,8 @@ export const eventCases: readonly ContractCase[] = [
       const [good, bad] = await Promise.all([begin(stage, "succeeds"), begin(stage, "fails")]);
       await hearsEnd(stage, listening, good, "succeeded");
       await hearsEnd(stage, listening, bad, "failed");
+      await assertNamed(stage, listening.updates, good);
+      await assertNamed(stage, listening.updates, bad);
     },
   },
   {
@@ -77,6 +92,7 @@ export const eventCases: readonly ContractCase[] = [
         updates.some((update) => isAbout(update, begun)),
         `no word about the execution in ${JSON.stringify(updates)}`,
       );
+      await assertNamed(stage, updates, begun);
       await assertRejects(
         verb(stage.adapter.receive)({ ...genuine, headers: {}, query: {} }, stage.context()),
         "denied",

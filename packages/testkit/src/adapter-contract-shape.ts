@@ -95,6 +95,7 @@ export const shapeCases: readonly ContractCase[] = [
       for (const finding of findings) {
         assert.notEqual(finding.level, "error", finding.message);
         assert.equal(typeof finding.path, "string");
+        assert.equal(finding.code, undefined, "nothing that is not an error is misconfigured");
       }
     },
   },

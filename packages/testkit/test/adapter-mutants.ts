@@ -3,7 +3,9 @@ import {
   asExecutionRef,
   asStartKey,
   BridgeError,
+  type ExecutionRef,
   type ExecutionSnapshot,
+  type ExecutionUpdate,
   type InspectOutcome,
   isBridgeError,
   type WorkflowAdapter,
@@ -294,6 +296,21 @@ export const mutants: readonly Mutant[] = [
     fault: "watches in silence",
     caughtBy: ["tells those who watch how executions end"],
     change: () => ({ watch: async () => ({ close: async () => {} }) }),
+  },
+  {
+    fault: "tells of one execution under the key of another",
+    caughtBy: ["tells those who watch how executions end"],
+    change: (good) => {
+      let first: ExecutionRef | undefined;
+      const toFirst = ({ ref, ...news }: ExecutionUpdate): ExecutionUpdate => {
+        first ??= ref;
+        return first === undefined ? news : { ...news, ref: first };
+      };
+      return {
+        watch: ({ sink, ...request }, context) =>
+          good.watch({ ...request, sink: (updates, cursor) => sink(updates.map(toFirst), cursor) }, context),
+      };
+    },
   },
   {
     fault: "resumes at the present",

@@ -97,8 +97,9 @@ const assertStopped = (model: Model): void => {
 };
 
 /** Whether the backend offers a way to learn the ref of a start whose answer was lost. */
-const isTraceable = ({ servers: [server] }: Model): boolean =>
-  server?.adapter.find !== undefined || server?.adapter.traits.start.kind === "idempotent";
+const isTraceable = ({ servers: [server], backend }: Model): boolean =>
+  server?.adapter.find !== undefined ||
+  (server?.adapter.traits.start.kind === "idempotent" && !backend.denied.has("start"));
 
 const cancelIsAbsent = (model: Model): boolean => model.servers[0]?.adapter.cancel === undefined;
 

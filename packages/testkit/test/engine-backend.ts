@@ -61,6 +61,8 @@ export interface Backend {
   reappear(execution: FakeExecution): void;
   /** Verbs that were denied once: what they were to do may rightly be given up. */
   readonly denied: ReadonlySet<FakeVerb>;
+  /** Verbs of which a call went wrong, or may yet. */
+  readonly struck: ReadonlySet<FakeVerb>;
 }
 
 const traitsOf = (setup: Setup): Partial<AdapterTraits> => ({
@@ -99,6 +101,7 @@ export const createTestBackend = (setup: Setup, world: World): Backend => {
   const strays = new Set<FakeExecution>();
   const isBrief = setup.start === "idempotent for a while";
   const denied = new Set<FakeVerb>();
+  const struck = new Set<FakeVerb>();
 
   const call: Call = (process, verb, context, act) => {
     const sentAt = world.now();
@@ -124,8 +127,10 @@ export const createTestBackend = (setup: Setup, world: World): Backend => {
   return {
     fake,
     denied,
+    struck,
     connect: (process) => wrapAdapter(fake.connect() as WorkflowAdapter, process, call, world),
     strike: (verb, fault) => {
+      struck.add(verb);
       if (fault === "denied") denied.add(verb);
       queues.set(verb, [...(queues.get(verb) ?? []), fault]);
     },

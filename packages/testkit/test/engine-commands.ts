@@ -45,9 +45,13 @@ export type Act =
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "kill and restart" | "close and restart" | "pause" | "resume"; readonly process: number }
   | { readonly do: "spawn" | "hold news" | "release news" | "obey cancels" }
+  /** The next start arrives, and the one after that, perhaps the same sent again, is refused. */
+  | { readonly do: "refuse what was accepted" }
   | { readonly do: "fault"; readonly verb: (typeof faultyVerbs)[number]; readonly fault: Fault }
   | { readonly do: "move"; readonly execution: number; readonly move: (typeof moves)[number] }
-  | { readonly do: "repeat news" | "call webhook"; readonly event: number };
+  | { readonly do: "repeat news" | "call webhook"; readonly event: number }
+  /** Of an execution elsewhere that has the name of a task's own. */
+  | { readonly do: "call webhook of a namesake"; readonly task: number };
 
 /** Something happens, and then at most so many waiting calls go on; `all`: until everything rests. */
 export type Command = Act & { readonly steps: number | "all" };
@@ -101,6 +105,7 @@ const manageServer = fc.record({
   process: index,
 });
 const rest = fc.record({ do: fc.constantFrom("spawn", "hold news", "release news", "obey cancels") });
+const refuseAccepted = fc.record({ do: fc.constant("refuse what was accepted" as const) });
 const strike = fc.record({
   do: fc.constant("fault" as const),
   verb: fc.constantFrom(...faultyVerbs),
@@ -108,6 +113,7 @@ const strike = fc.record({
 });
 const move = fc.record({ do: fc.constant("move" as const), execution: index, move: fc.constantFrom(...moves) });
 const repeatNews = fc.record({ do: fc.constantFrom("repeat news", "call webhook"), event: fc.nat({ max: 9 }) });
+const namesake = fc.record({ do: fc.constant("call webhook of a namesake" as const), task: index });
 
 const weighted = (weight: number, arbitrary: fc.Arbitrary<unknown>): fc.WeightedArbitrary<Act> => ({
   weight,
@@ -127,8 +133,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   weighted(4, manageServer),
   weighted(2, rest),
   weighted(6, strike),
+  weighted(1, refuseAccepted),
   weighted(9, move),
   weighted(1, repeatNews),
+  weighted(1, namesake),
 );
 
 const commands = (what: fc.Arbitrary<Act>, most: number): fc.Arbitrary<readonly Command[]> => {
@@ -153,7 +161,11 @@ const setup: fc.Arbitrary<Setup> = fc
     startTellsState: fc.boolean(),
     hidesDetail: fc.boolean(),
   })
-  .map((made) => ({ ...made, watch: made.watch || !made.inspect }) as Setup);
+  // What a ref has become only a look can tell.
+  .map(
+    (made) =>
+      ({ ...made, watch: made.watch || !made.inspect, evolvingRefs: made.evolvingRefs && made.inspect }) as Setup,
+  );
 
 /** Mostly about twenty commands. In parts, so that short ones are rare and shrinking can still take each out. */
 export const scenarios = (): fc.Arbitrary<Scenario> =>

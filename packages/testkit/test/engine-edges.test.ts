@@ -67,11 +67,18 @@ describe("an answer to the start that comes after it was given up", () => {
 });
 
 describe("news by our key", () => {
-  it("that tells only a newer ref has the next look use it", async () => {
+  it("that tells only a newer ref leads to a look, which says whether that is so", async () => {
     const world = createWorld({ adapter: { evolvingRefs: true, startsAs: "queued" } });
     const process = await world.boot();
     const { record } = await startTask(process);
-    const newer = asExecutionRef('{"run":"newer"}');
+    const { ref } = world.backend.of();
+    world.backend.events.send({ key: record.startKey, ref: asExecutionRef('{"run":"newer"}') });
+    await world.clock.settle();
+    expect((await world.record(record.taskId))?.ref).toBe(ref);
+    world.backend.events.hold();
+    world.backend.of().run();
+    const newer = world.backend.of().ref;
+    expect(newer).not.toBe(ref);
     world.backend.events.send({ key: record.startKey, ref: newer });
     await world.clock.settle();
     expect((await world.record(record.taskId))?.ref).toBe(newer);

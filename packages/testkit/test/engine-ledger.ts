@@ -24,6 +24,8 @@ export interface LedgerOptions {
   readonly accuse: (text: string) => void;
   /** Whether the execution of this record certainly still runs, and can be seen. */
   readonly isRunning: (record: TaskRecord) => boolean;
+  /** Whether whoever asks the backend for the execution of this record is certainly told of it. */
+  readonly isFindable: (record: TaskRecord) => boolean;
   readonly isHandedOut: (taskId: string) => boolean;
   readonly isDeleted: (taskId: string) => boolean;
   /** Whether this holder ever gave back its claim of this question. */
@@ -176,6 +178,8 @@ const assertRevision = (
   if (hasEnded(before)) changes(after.expired === true ? fixedAtTheEnd : [...fixedAtTheEnd, "output"]);
   if (before.expired === true && after.expired !== true) complain("it is no longer expired");
   if (before.ref !== undefined && after.ref === undefined) complain("its ref was lost");
+  if (!hasEnded(before) && after.failure?.code === "start_unknown" && options.isFindable(after))
+    complain("its start was given up although its execution could be found");
   if (before.cancel !== undefined && after.cancel === undefined) complain("the request to cancel was lost");
   if (before.begunAt !== undefined) changes(["begunAt"]);
   if (before.deleted === true && after.deleted !== true) complain("it is no longer deleted");

@@ -69,6 +69,31 @@ describe("looking at executions", () => {
     expect(world.backend.callsOf("inspect").at(-1)?.args[0]).toMatchObject([{ want: "detail" }]);
   });
 
+  it("asks for no details where only ends count: an owner is full", async () => {
+    const world = await open({ limits: { maxConcurrentTasksPerOwner: 1 } });
+    const looks = sizes(world).length;
+    world.backend.of().succeed({});
+    await startTask(world);
+    const wanted = world.backend.callsOf("inspect").slice(looks);
+    expect(wanted.map(({ args }) => args[0])).toMatchObject([[{ want: "status" }]]);
+  });
+
+  it("asks for details also right after a look that did not", async () => {
+    const world = await open({
+      task: { pollIntervalMs: 2_000 },
+      limits: { maxConcurrentTasksPerOwner: 1 },
+      adapter: { hidesDetail: true, without: ["watch"] },
+    });
+    world.backend.of().ask();
+    world.backend.faults.next("inspect", { answerDelayMs: 1_000 });
+    const refused = startTask(world).catch(() => {});
+    await world.clock.settle();
+    const read = world.look();
+    await world.clock.advance(1_000);
+    expect((await read).record.state).toBe("waiting");
+    await refused;
+  });
+
   it("answers from the last state while one look hangs, without holding up the others of its batch", async () => {
     const world = await open({}, 3);
     for (const execution of world.backend.executions) execution.progress({ done: 1 });
@@ -128,6 +153,19 @@ describe("looking at executions", () => {
     expect(world.backend.of().ref).not.toBe(old);
     await world.engine.receive("fake", world.backend.webhook([{ key: world.backend.of().key, ref: old }]));
     expect(world.audited("unmatched_update")).toEqual([]);
+  });
+
+  it("concludes nothing from an older look that missed what has become something else meanwhile", async () => {
+    const world = await open({ adapter: { startsAs: "queued", evolvingRefs: true, without: ["watch"] } });
+    world.backend.of().nextInspect({ notFound: { proven: true, reason: "it has left the queue" } });
+    world.backend.faults.next("inspect", { answerDelayMs: 3_000 });
+    const slow = world.look();
+    await world.clock.advance(1_000);
+    world.backend.of().run();
+    await (await world.boot()).engine.readTask(world.taskId, mine);
+    await world.clock.advance(2_000);
+    await slow;
+    expect(await world.record(world.taskId)).toMatchObject({ state: "running", ref: world.backend.of().ref });
   });
 
   it("never asks more often than the backend allows, whatever is known to have changed", async () => {
@@ -214,6 +252,60 @@ describe("the interval that clients are told", () => {
 });
 
 describe("tasks that nobody reads", () => {
+  /** On a backend that limits calls by the minute. */
+  const rationed = { without: ["watch"], hidesDetail: true, traits: { maxInspectCallsPerMinute: 10 } } as const;
+  const detailed = (world: Awaited<ReturnType<typeof open>>, since = 0): readonly string[] =>
+    world.backend
+      .callsOf("inspect")
+      .filter(({ at }) => at >= since)
+      .flatMap(({ args }) => (args[0] as readonly InspectItem[]).filter(({ want }) => want === "detail"))
+      .map(({ ref }) => ref);
+
+  it("are looked at in detail in turn, as many a minute as the backend takes calls", async () => {
+    const world = await open({ adapter: rationed, limits: { sweepIntervalMs: 60_000 } }, 40);
+    for (let minute = 1; minute <= 4; minute++) {
+      await world.clock.advance(60_000);
+      expect(detailed(world)).toHaveLength(10 * minute);
+      expect(sizes(world)).toHaveLength(minute);
+    }
+    expect(new Set(detailed(world)).size).toBe(40);
+    // Where they are not many, all are.
+    const few = await open({ adapter: rationed, limits: { sweepIntervalMs: 60_000 } }, 10);
+    few.backend.of().ask();
+    await few.clock.advance(60_000);
+    expect(new Set(detailed(few)).size).toBe(10);
+    expect(await few.record(few.taskIds[9] as string)).toMatchObject({ state: "waiting" });
+  });
+
+  it("are looked at in detail the sooner the younger they are, also by a process that has just started", async () => {
+    const world = await open({ adapter: rationed, limits: { sweepIntervalMs: 60_000 } }, 40);
+    await world.clock.advance(3_600_000);
+    world.kill();
+    const next = await world.boot();
+    for (let count = 0; count < 5; count++) await startTask(next);
+    const young = world.backend.executions.slice(40).map(({ ref }) => ref as string);
+    const startedAt = world.clock.now();
+    // The lease of the one that was killed lapses first.
+    await world.clock.advance(120_000);
+    expect(detailed(world, startedAt + 1)).toEqual(expect.arrayContaining(young));
+    await world.clock.advance(600_000);
+    const told = detailed(world, startedAt);
+    const looks = (refs: readonly string[]): number => told.filter((ref) => refs.includes(ref)).length / refs.length;
+    const old = world.backend.executions.slice(0, 40).map(({ ref }) => ref as string);
+    expect(looks(young)).toBeGreaterThan(3 * looks(old));
+    expect(Math.min(...old.map((ref) => looks([ref])))).toBeGreaterThan(0);
+  });
+
+  it("are seen in detail as soon as somebody reads them, however lately they were looked at", async () => {
+    const world = await open({ adapter: rationed, limits: { sweepIntervalMs: 60_000 } }, 40);
+    await world.clock.advance(60_000);
+    const undetailed = world.backend.executions.findIndex(({ ref }) => !detailed(world).includes(ref));
+    world.backend.executions[undetailed]?.ask();
+    // A call may be made again.
+    await world.clock.advance(6_000);
+    expect((await world.look(world.taskIds[undetailed])).record.state).toBe("waiting");
+  });
+
   it("are swept slowly, so that an end is noticed", async () => {
     const world = await open({ limits: { sweepIntervalMs: 60_000 } }, 3);
     world.backend.of().succeed({});

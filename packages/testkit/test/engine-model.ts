@@ -114,10 +114,17 @@ export const createModel = (scenario: Pick<Scenario, "setup" | "schedule">, part
         !backend.hasVanished(execution) &&
         !backend.isStray(execution),
     );
+  const isFindable = ({ startKey }: TaskRecord): boolean =>
+    servers.every(({ adapter }) => adapter.find !== undefined) &&
+    !backend.struck.has("find") &&
+    backend.fake.executions.some(
+      (execution) => execution.key === startKey && !backend.hasVanished(execution) && !backend.isStray(execution),
+    );
   const ledger = createLedger({
     world,
     accuse,
     isRunning,
+    isFindable,
     isHandedOut: (taskId) => held.some((task) => task.taskId === taskId),
     isReleased: (taskId, key, by) => released.has(`${taskId} ${key} ${by}`),
     isDeleted: (taskId) => held.some((task) => task.taskId === taskId && task.isDeleted),

@@ -50,6 +50,16 @@ jest.unstable_mockModule("../../core/dist/engine/ownership.js", () => ({
   }) as typeof ownership.requireVisible,
 }));
 
+// It loads others, which must already be with the mutants in them.
+const failStart = await import("../../core/dist/engine/fail-start.js");
+jest.unstable_mockModule("../../core/dist/engine/fail-start.js", () => ({
+  ...failStart,
+  giveUpStart: ((engine, record, effect, why) =>
+    active === "starts that nobody looks for before they fail"
+      ? failStart.failUnknownStart(engine, record, effect, why, 0)
+      : failStart.giveUpStart(engine, record, effect, why)) as typeof failStart.giveUpStart,
+}));
+
 const { scenarios } = await import("./engine-commands.ts");
 const { play } = await import("./engine-play.ts");
 
@@ -61,6 +71,7 @@ const mutants: Readonly<Record<string, Parts>> = {
   "records that stay for ever": {},
   "owners that are not told apart": {},
   "claims that bind nobody": {},
+  "starts that nobody looks for before they fail": {},
   "deleted tasks that are said to have expired": {},
   "a client's ID that can be used again": {
     spoilStore: (store) => ({
@@ -97,6 +108,14 @@ const mutants: Readonly<Record<string, Parts>> = {
       ...adapter,
       traits: { ...adapter.traits, start: { kind: "idempotent", forMs: null } },
     }),
+  },
+  "news that is taken by its key alone": {
+    spoilAdapter: (adapter) => {
+      const { receive } = adapter;
+      const withoutRefs: typeof receive = async (...given) =>
+        ((await receive?.(...given)) ?? []).map(({ ref: _ref, ...news }) => news);
+      return receive === undefined ? adapter : { ...adapter, receive: withoutRefs };
+    },
   },
   "a cancel that nobody hears": { spoilAdapter: withVerb("cancel", async () => {}) },
   "a look that sees nothing": {

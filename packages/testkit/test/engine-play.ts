@@ -1,3 +1,4 @@
+import { asExecutionRef } from "@taskbridge/core/adapter";
 import type { FakeExecution } from "../src/adapter.ts";
 import { obeyCancels, phases, streamed } from "./engine-aftermath.ts";
 import { at, create, list, pick, runningServer, useTask } from "./engine-callers.ts";
@@ -43,6 +44,10 @@ const begin = (model: Model, act: Exclude<Act, { readonly do: "advance" }>): voi
     case "fault":
       backend.strike(act.verb, act.fault);
       break;
+    case "refuse what was accepted":
+      backend.strike("start", "lost after acceptance");
+      backend.strike("start", "denied");
+      break;
     case "move": {
       const execution = pick(backend.fake.executions, act.execution, (known) => !hasStopped(known));
       if (execution !== undefined) move(model, execution, act.move);
@@ -60,6 +65,9 @@ const begin = (model: Model, act: Exclude<Act, { readonly do: "advance" }>): voi
     case "repeat news":
     case "call webhook":
       repeatNews(model, act);
+      break;
+    case "call webhook of a namesake":
+      tellOfNamesake(model, act);
       break;
     case "spawn":
       if (servers.length < 3) model.spawn();
@@ -84,6 +92,22 @@ const repeatNews = (model: Model, act: Extract<Act, { readonly event: number }>)
   if (update === undefined || server === undefined) return;
   if (act.do === "repeat news") model.backend.fake.events.send(update);
   else model.expectOutcome("receive", server.engine.receive("a", model.backend.fake.webhook([update])), () => {});
+};
+
+const tellOfNamesake = (model: Model, { task }: Extract<Act, { readonly do: "call webhook of a namesake" }>): void => {
+  const tasks = model.ledger.taskIds.flatMap((taskId) => model.ledger.historyOf(taskId).at(-1) ?? []);
+  const record = at(
+    tasks.filter(({ ref, state }) => ref !== undefined && state !== "succeeded"),
+    task,
+  );
+  const server = runningServer(model, task);
+  if (record === undefined || server === undefined) return;
+  const update = {
+    key: record.startKey,
+    ref: asExecutionRef('{"run":"elsewhere"}'),
+    snapshot: { status: "succeeded", output: { kind: "json", value: { by: "a namesake" } } },
+  } as const;
+  model.expectOutcome("receive", server.engine.receive("a", model.backend.fake.webhook([update])), () => {});
 };
 
 const manageServer = (model: Model, act: Extract<Act, { readonly process: number }>): void => {

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { scenarios } from "./engine-commands.ts";
 import { play } from "./engine-play.ts";
 
-const numRuns = Number(process.env.TASKBRIDGE_PROPERTY_RUNS ?? 800);
+/** `npm run soak` raises it. */
+const numRuns = Number(process.env.TASKBRIDGE_PROPERTY_RUNS ?? 400);
 const seed = Number(process.env.TASKBRIDGE_PROPERTY_SEED ?? 20_260_101);
 
 it(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { asExecutionRef, asStartKey, BridgeError, type ExecutionUpdate } from "@taskbridge/core/adapter";
-import { createWorld, mine, startTask, type WorldOptions } from "./engine-harness.ts";
+import { createWorld, mine, startTask, stop, type WorldOptions } from "./engine-harness.ts";
 
 const open = async (options: WorldOptions = {}) => {
   const world = createWorld({ ...options, limits: { sweepIntervalMs: 86_400_000, ...options.limits } });
@@ -71,6 +71,40 @@ describe("news from a backend that is watched", () => {
     expect(await world.record(world.taskId)).toEqual(before);
     await world.news({ ref, snapshot: end });
     expect(await world.record(world.taskId)).toMatchObject({ state: "succeeded" });
+  });
+
+  it("of an execution with another ref is not about its own, whatever its key: it is a reason to look", async () => {
+    const world = await open({ adapter: { startsAs: "queued" } });
+    const { key, ref } = world.backend.of();
+    const namesake = asExecutionRef('{"run":"of another account"}');
+    const looks = world.backend.callsOf("inspect").length;
+    await world.news({ key, ref: namesake });
+    await world.news({ key, ref: namesake, snapshot: { status: "running", progress: { done: 3 } } });
+    await world.news({
+      key,
+      ref: namesake,
+      snapshot: { status: "succeeded", output: { kind: "text", text: "other" } },
+    });
+    expect(await world.record(world.taskId)).toMatchObject({ state: "queued", ref });
+    expect(world.backend.callsOf("inspect").length).toBeGreaterThan(looks);
+    await world.engine.cancelTask(world.taskId, mine, stop);
+    await world.clock.settle();
+    expect(world.backend.of().snapshot.status).toBe("cancelled");
+  });
+
+  it("gives a ref to a task that has none, and no later answer to the start takes that away", async () => {
+    const world = createWorld({ adapter: { without: ["inspect"] } });
+    const process = await world.boot();
+    world.backend.events.hold();
+    world.backend.faults.next("start", { answerDelayMs: 5_000 });
+    const pending = startTask(process);
+    await world.clock.advance(2_000);
+    const { record } = await pending;
+    const told = asExecutionRef('{"run":"run-1","told":"by news"}');
+    await process.engine.receive("fake", world.backend.webhook([{ key: record.startKey, ref: told }]));
+    expect(await world.record(record.taskId)).toMatchObject({ ref: told });
+    await world.clock.advance(60_000);
+    expect(await world.record(record.taskId)).toMatchObject({ ref: told, effects: [] });
   });
 
   it("that only says that something changed leads to a look", async () => {

@@ -208,6 +208,92 @@ describe("a start that is refused for now", () => {
   });
 });
 
+describe("a start that is refused when it is sent again", () => {
+  const denied = { before: { code: "denied", message: "the policy was changed" } } as const;
+  const withFind = (more: WorldOptions = {}): WorldOptions =>
+    withPromise(idempotent, { ...more, adapter: { without: ["watch"], ...more.adapter } });
+
+  it("says nothing of an earlier send: what that has started is looked for, and is the task's", async () => {
+    const world = await open(withFind({ adapter: { findableAfterMs: 8_000 } }));
+    world.backend.faults.next("start", { after: "lost-answer" });
+    world.backend.faults.always("start", denied);
+    await startTask(world);
+    await world.clock.advance(7_000);
+    expect(world.backend.callsOf("start")).toHaveLength(2);
+    expect(await onlyTask(world)).toMatchObject({ state: "queued" });
+    await world.clock.advance(20_000);
+    expect(await onlyTask(world)).toMatchObject({ ref: world.backend.of().ref, effects: [] });
+    expect(world.backend.callsOf("start")).toHaveLength(2);
+    expect(world.audited("start_adopted")).toHaveLength(1);
+    world.backend.of().succeed({});
+    await world.clock.advance(60_000);
+    expect(await onlyTask(world)).toMatchObject({ state: "succeeded" });
+  });
+
+  it("fails the task once nothing is found for as long as a send may take, saying why", async () => {
+    const world = await open(withFind());
+    world.backend.faults.next("start", { before: "lost-answer" });
+    world.backend.faults.always("start", denied);
+    await startTask(world);
+    await world.clock.advance(29_000);
+    expect(await onlyTask(world)).toMatchObject({ state: "queued" });
+    await world.clock.advance(10_000);
+    expect(await onlyTask(world)).toMatchObject(unknown);
+    expect((await onlyTask(world)).failure?.reason).toMatch(/policy was changed; what was sent before is not found/);
+    expect(world.backend.callsOf("start")).toHaveLength(2);
+  });
+
+  it("fails the task at its deadline where nobody can look, and stops what turns up later", async () => {
+    const world = await open(withFind({ task: { startDeadlineMs: 60_000 } }));
+    world.backend.faults.next("start", { after: "lost-answer" });
+    world.backend.faults.always("start", denied);
+    world.backend.faults.always("find", denied);
+    await startTask(world);
+    await world.clock.advance(40_000);
+    expect(await onlyTask(world)).toMatchObject({ state: "queued" });
+    await world.clock.advance(30_000);
+    expect(await onlyTask(world)).toMatchObject({ ...unknown, slotHeld: true, effects: [{ kind: "start" }] });
+    world.backend.faults.clear();
+    await world.clock.advance(600_000);
+    expect(world.backend.of().cancels).toHaveLength(1);
+    expect(await onlyTask(world)).toMatchObject(unknown);
+  });
+
+  it("goes on being looked for by another process", async () => {
+    const world = await open(withFind());
+    world.backend.faults.next("start", { after: "lost-answer" });
+    world.backend.faults.always("start", denied);
+    world.backend.faults.next("find", { before: "hang" });
+    await startTask(world);
+    await world.clock.advance(5_000);
+    world.kill();
+    await world.boot();
+    await world.clock.advance(60_000);
+    expect(await onlyTask(world)).toMatchObject({ state: "queued", ref: world.backend.of().ref, effects: [] });
+    expect(world.backend.callsOf("start")).toHaveLength(2);
+  });
+
+  it("is not looked for where its key is something else's", async () => {
+    const world = await open(withFind());
+    world.backend.faults.next("start", { before: "lost-answer" });
+    world.backend.faults.always("start", { before: "conflict" });
+    await startTask(world);
+    await world.clock.advance(60_000);
+    expect(await onlyTask(world)).toMatchObject({ ...unknown, failure: { code: "start_refused" } });
+    expect(world.backend.callsOf("find")).toEqual([]);
+  });
+
+  it("is looked for before the deadline fails it, too", async () => {
+    const world = await open(withFind({ task: { startDeadlineMs: 30_000 } }));
+    world.backend.faults.next("start", { after: "lost-answer" });
+    world.backend.faults.always("start", { before: "unavailable" });
+    await startTask(world);
+    await world.clock.advance(40_000);
+    expect(await onlyTask(world)).toMatchObject({ state: "queued", ref: world.backend.of().ref, effects: [] });
+    expect(world.backend.of().cancels).toEqual([]);
+  });
+});
+
 describe("a ref that comes when nobody wants the execution any more", () => {
   it.each([
     ["asked to stop", async ({ engine }, id) => void (await engine.cancelTask(id, mine, stop))],

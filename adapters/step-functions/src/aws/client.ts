@@ -1,23 +1,19 @@
-/** What AWS says of an execution. Times are epoch milliseconds. */
-export interface ExecutionRow {
+/** One execution. Times are epoch milliseconds; texts are JSON as AWS keeps them, `cause` is any text. */
+export interface ExecutionDetails {
   readonly arn: string;
   readonly status: string;
   readonly startedAt: number;
-  readonly endedAt?: number;
-}
-
-/** One execution with what it was given and what came of it. Texts are JSON as AWS keeps them; `cause` is any text. */
-export interface ExecutionDetails extends ExecutionRow {
-  readonly input?: string;
-  readonly output?: string;
-  readonly error?: string;
-  readonly cause?: string;
-  readonly redriveCount?: number;
+  readonly endedAt?: number | undefined;
+  readonly input?: string | undefined;
+  readonly output?: string | undefined;
+  readonly error?: string | undefined;
+  readonly cause?: string | undefined;
+  readonly redriveCount?: number | undefined;
 }
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  readonly next?: string;
+  readonly next?: string | undefined;
 }
 
 /** An event of an execution's history, without what we do not read. */
@@ -28,20 +24,22 @@ export interface HistoryEvent {
   readonly type: string;
   readonly at: number;
   /** Of a state that is entered or left, and of a Map whose item begins or ends. */
-  readonly state?: string;
+  readonly state?: string | undefined;
   /** Of a scheduled task. */
-  readonly task?: {
-    readonly resource: string;
-    readonly parameters: string;
-    readonly timeoutMs?: number;
-    readonly heartbeatMs?: number;
-  };
+  readonly task?: ScheduledTask | undefined;
   /** Items of an inline Map. */
-  readonly length?: number;
-  readonly mapRunArn?: string;
-  readonly output?: string;
-  readonly error?: string;
-  readonly cause?: string;
+  readonly length?: number | undefined;
+  readonly mapRunArn?: string | undefined;
+  readonly output?: string | undefined;
+  readonly error?: string | undefined;
+  readonly cause?: string | undefined;
+}
+
+export interface ScheduledTask {
+  readonly resource: string;
+  readonly parameters: string;
+  readonly timeoutMs?: number | undefined;
+  readonly heartbeatMs?: number | undefined;
 }
 
 export interface Machine {
@@ -49,7 +47,7 @@ export interface Machine {
   readonly name: string;
   /** `STANDARD` or `EXPRESS`. */
   readonly type: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
 }
 
 /** The calls of Step Functions that we make. Each rejects with a `BridgeError`, and promptly once the signal fires. */
@@ -60,7 +58,11 @@ export interface SfnClient {
   startSync(call: StartCall, signal: AbortSignal): Promise<ExecutionDetails>;
   describe(arn: string, signal: AbortSignal): Promise<ExecutionDetails>;
   /** Running executions of a machine, the newest first. */
-  listRunning(machineArn: string, page: PageCall, signal: AbortSignal): Promise<Page<ExecutionRow>>;
+  listRunning(
+    machineArn: string,
+    page: PageCall,
+    signal: AbortSignal,
+  ): Promise<Page<Pick<ExecutionDetails, "arn" | "startedAt">>>;
   /** The newest events first. */
   history(arn: string, page: PageCall, signal: AbortSignal): Promise<Page<HistoryEvent>>;
   /** How far a distributed Map has come, in items. */
@@ -84,5 +86,5 @@ export interface StartCall {
 
 export interface PageCall {
   readonly size: number;
-  readonly token?: string;
+  readonly token?: string | undefined;
 }

@@ -16,12 +16,14 @@ import {
   StartSyncExecutionCommand,
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import type { ExecutionDetails, ExecutionRow, HistoryEvent, Machine, PageCall, SfnClient } from "./client.ts";
+import type { Machine, PageCall, SfnClient } from "./client.ts";
+import { type InTurn, inTurn } from "./in-turn.ts";
+import { toDetails } from "./to-details.ts";
 import { type CallPlace, toError } from "./to-error.ts";
+import { toEvent } from "./to-event.ts";
 import { withSignal } from "./with-signal.ts";
 
-/** AWS' own client, for those who bring one. */
-export type { SFNClient };
+export type { SFNClient, SfnEvent };
 
 export interface ConnectionOptions {
   readonly region: string | undefined;
@@ -32,6 +34,12 @@ export interface ConnectionOptions {
 
 /** An Express execution takes five minutes at most. */
 const syncTimeoutMs = 310_000;
+
+/** So many calls at once. Others wait their turn here: AWS' client would take that for time to connect, and give up. */
+const mostAtOnce = 50;
+/** Each Express execution that runs holds a connection of its own. */
+const mostSyncs = 1_000;
+const sockets = { maxSockets: mostAtOnce + mostSyncs } as const;
 
 /**
  * The engine repeats what may be repeated, and knows what a repeat means; the client's own retries would hide throttling from it, and
@@ -44,78 +52,18 @@ const createClient = ({ region, endpoint, profile }: ConnectionOptions): SFNClie
     ...(endpoint === undefined ? {} : { endpoint, disableHostPrefix: true }),
     ...(profile === undefined ? {} : { profile }),
     maxAttempts: 1,
-    requestHandler: { connectionTimeout: 3_000, requestTimeout: 15_000, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: 3_000,
+      requestTimeout: 15_000,
+      throwOnRequestTimeout: true,
+      httpAgent: sockets,
+      httpsAgent: sockets,
+    },
   });
 
-const at = (date: Date | undefined): number => date?.getTime() ?? 0;
-const given = <Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } =>
-  value === undefined ? {} : ({ [name]: value } as { [Key in Name]?: Value });
-const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1_000);
+type Call = <Value>(name: string, signal: AbortSignal, work: (client: SFNClient) => Promise<Value>) => Promise<Value>;
 
-interface Described {
-  readonly executionArn: string | undefined;
-  readonly status: string | undefined;
-  readonly startDate: Date | undefined;
-  readonly stopDate?: Date | undefined;
-  readonly input?: string | undefined;
-  readonly output?: string | undefined;
-  readonly error?: string | undefined;
-  readonly cause?: string | undefined;
-  readonly redriveCount?: number | undefined;
-}
-
-const toRow = (row: Described): ExecutionRow => ({
-  arn: row.executionArn ?? "",
-  status: row.status ?? "",
-  startedAt: at(row.startDate),
-  ...given("endedAt", row.stopDate?.getTime()),
-});
-
-const toDetails = (row: Described): ExecutionDetails => ({
-  ...toRow(row),
-  ...given("input", row.input),
-  ...given("output", row.output),
-  ...given("error", row.error),
-  ...given("cause", row.cause),
-  ...given("redriveCount", row.redriveCount),
-});
-
-/** Members of the details, whichever kind they are of: every event has one at most. */
-interface Details {
-  readonly name?: string;
-  readonly output?: string;
-  readonly error?: string;
-  readonly cause?: string;
-  readonly length?: number;
-  readonly mapRunArn?: string;
-}
-
-const toEvent = (event: SfnEvent): HistoryEvent => {
-  const scheduled = event.taskScheduledEventDetails;
-  const [, details] = Object.entries(event).find(([name]) => name.endsWith("EventDetails")) ?? [];
-  const told = (details ?? {}) as Details;
-  return {
-    id: event.id ?? 0,
-    previousId: event.previousEventId ?? 0,
-    type: event.type ?? "",
-    at: at(event.timestamp),
-    ...given("state", /State(Entered|Exited)$|^MapIteration/.test(event.type ?? "") ? told.name : undefined),
-    ...given(
-      "task",
-      scheduled && {
-        resource: scheduled.resource ?? "",
-        parameters: scheduled.parameters ?? "",
-        ...given("timeoutMs", inMs(scheduled.timeoutInSeconds)),
-        ...given("heartbeatMs", inMs(scheduled.heartbeatInSeconds)),
-      },
-    ),
-    ...given("length", told.length),
-    ...given("mapRunArn", told.mapRunArn),
-    ...given("output", told.output),
-    ...given("error", told.error),
-    ...given("cause", told.cause),
-  };
-};
+const paging = ({ size, token }: PageCall) => ({ maxResults: size, nextToken: token });
 
 interface DescribedMachine {
   readonly stateMachineArn: string | undefined;
@@ -124,16 +72,100 @@ interface DescribedMachine {
   readonly description?: string | undefined;
 }
 
-const toMachine = ({ stateMachineArn, name, type, description }: DescribedMachine): Machine => ({
-  arn: stateMachineArn ?? "",
-  name: name ?? "",
-  type: type ?? "STANDARD",
-  ...given("description", description),
+const toMachine = ({
+  stateMachineArn: arn = "",
+  name = "",
+  type = "STANDARD",
+  description,
+}: DescribedMachine): Machine => ({
+  arn,
+  name,
+  type,
+  description,
 });
 
-const paging = ({ size, token }: PageCall): { maxResults: number; nextToken?: string } => ({
-  maxResults: size,
-  ...given("nextToken", token),
+type Looks = "describe" | "listRunning" | "history" | "mapRun" | "machine" | "listMachines" | "tags" | "keepTask";
+
+/** What may be asked twice. */
+const looks = (look: Call): Pick<SfnClient, Looks> => ({
+  describe: (arn, signal) =>
+    look("DescribeExecution", signal, async (client) =>
+      toDetails(await client.send(new DescribeExecutionCommand({ executionArn: arn }), { abortSignal: signal })),
+    ),
+  listRunning: (machineArn, page, signal) =>
+    look("ListExecutions", signal, async (client) => {
+      const call = { stateMachineArn: machineArn, statusFilter: "RUNNING", ...paging(page) } as const;
+      const found = await client.send(new ListExecutionsCommand(call), { abortSignal: signal });
+      return { rows: (found.executions ?? []).map(toDetails), next: found.nextToken };
+    }),
+  history: (arn, page, signal) =>
+    look("GetExecutionHistory", signal, async (client) => {
+      const call = { executionArn: arn, reverseOrder: true, includeExecutionData: true, ...paging(page) };
+      const found = await client.send(new GetExecutionHistoryCommand(call), { abortSignal: signal });
+      return { rows: (found.events ?? []).map(toEvent), next: found.nextToken };
+    }),
+  mapRun: (arn, signal) =>
+    look("DescribeMapRun", signal, async (client) => {
+      const { itemCounts } = await client.send(new DescribeMapRunCommand({ mapRunArn: arn }), {
+        abortSignal: signal,
+      });
+      const { succeeded = 0, failed = 0, timedOut = 0, aborted = 0, total = 0 } = itemCounts ?? {};
+      return { done: succeeded + failed + timedOut + aborted, total };
+    }),
+  machine: (arn, signal) =>
+    look("DescribeStateMachine", signal, async (client) => {
+      // Without the definition no KMS key is needed.
+      const command = new DescribeStateMachineCommand({ stateMachineArn: arn, includedData: "METADATA_ONLY" });
+      return toMachine(await client.send(command, { abortSignal: signal }));
+    }),
+  listMachines: (page, signal) =>
+    look("ListStateMachines", signal, async (client) => {
+      const found = await client.send(new ListStateMachinesCommand(paging(page)), { abortSignal: signal });
+      return { rows: (found.stateMachines ?? []).map(toMachine), next: found.nextToken };
+    }),
+  tags: (arn, signal) =>
+    look("ListTagsForResource", signal, async (client) => {
+      const { tags } = await client.send(new ListTagsForResourceCommand({ resourceArn: arn }), {
+        abortSignal: signal,
+      });
+      return Object.fromEntries((tags ?? []).map(({ key = "", value = "" }) => [key, value]));
+    }),
+  keepTask: (taskToken, signal) =>
+    look("SendTaskHeartbeat", signal, async (client) => {
+      await client.send(new SendTaskHeartbeatCommand({ taskToken }), { abortSignal: signal });
+    }),
+});
+
+type Changes = "start" | "stop" | "succeedTask" | "failTask";
+
+/** What may have been done although nobody heard so. */
+const changes = (change: Call): Pick<SfnClient, Changes> => ({
+  start: ({ machineArn, name, input }, signal) =>
+    change("StartExecution", signal, async (client) => {
+      const command = new StartExecutionCommand({ stateMachineArn: machineArn, name, input });
+      const { executionArn, startDate } = await client.send(command, { abortSignal: signal });
+      return { arn: executionArn ?? "", startedAt: startDate?.getTime() ?? 0 };
+    }),
+  stop: (arn, told, signal) =>
+    change("StopExecution", signal, async (client) => {
+      await client.send(new StopExecutionCommand({ executionArn: arn, ...told }), { abortSignal: signal });
+    }),
+  succeedTask: (taskToken, output, signal) =>
+    change("SendTaskSuccess", signal, async (client) => {
+      await client.send(new SendTaskSuccessCommand({ taskToken, output }), { abortSignal: signal });
+    }),
+  failTask: (taskToken, told, signal) =>
+    change("SendTaskFailure", signal, async (client) => {
+      await client.send(new SendTaskFailureCommand({ taskToken, ...told }), { abortSignal: signal });
+    }),
+});
+
+const syncs = (change: Call): Pick<SfnClient, "startSync"> => ({
+  startSync: ({ machineArn, name, input }, signal) =>
+    change("StartSyncExecution", signal, async (client) => {
+      const command = new StartSyncExecutionCommand({ stateMachineArn: machineArn, name, input });
+      return toDetails(await client.send(command, { abortSignal: signal, requestTimeout: syncTimeoutMs }));
+    }),
 });
 
 /** Step Functions by AWS' client, which is made at the first call, and closed with us unless it was brought along. */
@@ -143,96 +175,26 @@ export const sfnClient = (options: ConnectionOptions): SfnClient => {
     made ??= options.client ?? createClient(options);
     return made;
   };
-  const guarded = async <Value>(
-    place: CallPlace,
-    signal: AbortSignal,
-    work: (client: SFNClient) => Promise<Value>,
-  ): Promise<Value> => {
-    try {
-      // One look makes hundreds of calls at once by one signal.
-      setMaxListeners(0, signal);
-      // Looking for credentials takes no signal.
-      return await withSignal(signal, () => work(open()));
-    } catch (error) {
-      throw toError(error, place);
-    }
-  };
-  const look = <Value>(name: string, signal: AbortSignal, work: (client: SFNClient) => Promise<Value>) =>
-    guarded({ action: `states:${name}`, ifSent: "unavailable" }, signal, work);
-  const change = <Value>(name: string, signal: AbortSignal, work: (client: SFNClient) => Promise<Value>) =>
-    guarded({ action: `states:${name}`, ifSent: "outcome_unknown" }, signal, work);
+  const callWith =
+    (ifSent: CallPlace["ifSent"], turn: InTurn): Call =>
+    async (name, signal, work) => {
+      try {
+        // One look makes hundreds of calls at once by one signal.
+        setMaxListeners(0, signal);
+        // Looking for credentials takes no signal, nor does waiting.
+        return await withSignal(signal, () => turn(() => work(open())));
+      } catch (error) {
+        throw toError(error, { action: `states:${name}`, ifSent });
+      }
+    };
+  const turn = inTurn(mostAtOnce);
+  const look = callWith("unavailable", turn);
 
   return {
     region: (signal) => look("region", signal, (client) => client.config.region()),
-    start: ({ machineArn, name, input }, signal) =>
-      change("StartExecution", signal, async (client) => {
-        const command = new StartExecutionCommand({ stateMachineArn: machineArn, name, input });
-        const { executionArn, startDate } = await client.send(command, { abortSignal: signal });
-        return { arn: executionArn ?? "", startedAt: at(startDate) };
-      }),
-    startSync: ({ machineArn, name, input }, signal) =>
-      change("StartSyncExecution", signal, async (client) => {
-        const command = new StartSyncExecutionCommand({ stateMachineArn: machineArn, name, input });
-        return toDetails(await client.send(command, { abortSignal: signal, requestTimeout: syncTimeoutMs }));
-      }),
-    describe: (arn, signal) =>
-      look("DescribeExecution", signal, async (client) =>
-        toDetails(await client.send(new DescribeExecutionCommand({ executionArn: arn }), { abortSignal: signal })),
-      ),
-    listRunning: (machineArn, page, signal) =>
-      look("ListExecutions", signal, async (client) => {
-        const call = { stateMachineArn: machineArn, statusFilter: "RUNNING", ...paging(page) } as const;
-        const found = await client.send(new ListExecutionsCommand(call), { abortSignal: signal });
-        return { rows: (found.executions ?? []).map(toRow), ...given("next", found.nextToken) };
-      }),
-    history: (arn, page, signal) =>
-      look("GetExecutionHistory", signal, async (client) => {
-        const call = { executionArn: arn, reverseOrder: true, includeExecutionData: true, ...paging(page) };
-        const found = await client.send(new GetExecutionHistoryCommand(call), { abortSignal: signal });
-        return { rows: (found.events ?? []).map(toEvent), ...given("next", found.nextToken) };
-      }),
-    mapRun: (arn, signal) =>
-      look("DescribeMapRun", signal, async (client) => {
-        const { itemCounts } = await client.send(new DescribeMapRunCommand({ mapRunArn: arn }), {
-          abortSignal: signal,
-        });
-        const { succeeded = 0, failed = 0, timedOut = 0, aborted = 0, total = 0 } = itemCounts ?? {};
-        return { done: succeeded + failed + timedOut + aborted, total };
-      }),
-    stop: (arn, told, signal) =>
-      change("StopExecution", signal, async (client) => {
-        await client.send(new StopExecutionCommand({ executionArn: arn, ...told }), { abortSignal: signal });
-      }),
-    succeedTask: (taskToken, output, signal) =>
-      change("SendTaskSuccess", signal, async (client) => {
-        await client.send(new SendTaskSuccessCommand({ taskToken, output }), { abortSignal: signal });
-      }),
-    failTask: (taskToken, told, signal) =>
-      change("SendTaskFailure", signal, async (client) => {
-        await client.send(new SendTaskFailureCommand({ taskToken, ...told }), { abortSignal: signal });
-      }),
-    keepTask: (taskToken, signal) =>
-      look("SendTaskHeartbeat", signal, async (client) => {
-        await client.send(new SendTaskHeartbeatCommand({ taskToken }), { abortSignal: signal });
-      }),
-    machine: (arn, signal) =>
-      look("DescribeStateMachine", signal, async (client) => {
-        // Without the definition no KMS key is needed.
-        const command = new DescribeStateMachineCommand({ stateMachineArn: arn, includedData: "METADATA_ONLY" });
-        return toMachine(await client.send(command, { abortSignal: signal }));
-      }),
-    listMachines: (page, signal) =>
-      look("ListStateMachines", signal, async (client) => {
-        const found = await client.send(new ListStateMachinesCommand(paging(page)), { abortSignal: signal });
-        return { rows: (found.stateMachines ?? []).map(toMachine), ...given("next", found.nextToken) };
-      }),
-    tags: (arn, signal) =>
-      look("ListTagsForResource", signal, async (client) => {
-        const { tags } = await client.send(new ListTagsForResourceCommand({ resourceArn: arn }), {
-          abortSignal: signal,
-        });
-        return Object.fromEntries((tags ?? []).map(({ key = "", value = "" }) => [key, value]));
-      }),
+    ...looks(look),
+    ...changes(callWith("outcome_unknown", turn)),
+    ...syncs(callWith("outcome_unknown", inTurn(mostSyncs))),
     close: () => {
       if (options.client === undefined) made?.destroy();
     },

@@ -1,4 +1,5 @@
 import { BridgeError, type BridgeErrorCode, isBridgeError } from "@taskbridge/core/adapter";
+import { cutText } from "../mapping/cut-text.ts";
 
 /** What was called, and what it is when nobody knows whether it arrived. */
 export interface CallPlace {
@@ -10,7 +11,8 @@ export interface CallPlace {
 type Told = readonly [code: BridgeErrorCode, message: string];
 
 const throttled: Told = ["throttled", "AWS limits the rate of"];
-const expired: Told = ["unavailable", "the server's AWS credentials have expired, or their clock is wrong, for"];
+const expired: Told = ["unavailable", "the server's AWS credentials have expired for"];
+const wrongClock: Told = ["unavailable", "the server's clock differs from AWS', which is allowed for from now on, for"];
 const unknownCredentials: Told = ["denied", "AWS does not take the server's credentials (or its region is wrong) for"];
 const noCredentials: Told = ["unavailable", "the server has no AWS credentials at present for"];
 const denied: Told = ["denied", "the server's AWS credentials do not allow"];
@@ -31,7 +33,9 @@ const refusals: Readonly<Record<string, Told>> = {
   KmsInvalidStateException: key,
   ExpiredTokenException: expired,
   ExpiredToken: expired,
-  RequestExpired: expired,
+  RequestExpired: wrongClock,
+  RequestInTheFuture: wrongClock,
+  RequestTimeTooSkewed: wrongClock,
   UnrecognizedClientException: unknownCredentials,
   InvalidClientTokenId: unknownCredentials,
   InvalidSignatureException: unknownCredentials,
@@ -74,53 +78,75 @@ interface Thrown {
   readonly code?: unknown;
   readonly message?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number };
-  readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
+  readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
+/** By code, or, where no connection was made in time, by the words of AWS' client (`set-connection-timeout.js` of `@smithy/node-http-handler`). */
 const isUnreachable = ({ code, name, message }: Thrown): boolean =>
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(textOf(code)) ||
-  (name === "TimeoutError" && /without establishing a connection/.test(textOf(message)));
+  (name === "TimeoutError" && /(did not|without) establish(ing)? a connection/.test(textOf(message)));
 
-const retryAfterMs = ({ $response }: Thrown): number => {
+/** As far as `retry-after` says seconds; a date it may also be, and AWS sends neither. */
+const retryAfterMs = ({ $response }: Thrown): number | undefined => {
   const seconds = Number($response?.headers?.["retry-after"]);
-  return seconds > 0 ? Math.min(seconds * 1_000, 300_000) : throttlePauseMs;
+  return seconds > 0 ? Math.min(seconds * 1_000, 300_000) : undefined;
+};
+
+/** Signatures hold five minutes. AWS' client sets its clock by the answer that says so, and its next call is signed anew. */
+const isOfClock = ({ name, message }: Thrown): boolean =>
+  /^(InvalidSignatureException|SignatureDoesNotMatch)$/.test(textOf(name)) &&
+  /signature (has )?expired|not yet current/i.test(textOf(message));
+
+const refusalOf = (thrown: Thrown, status: number | undefined): Told | undefined => {
+  // Whatever it is that stands between and limits rates, and whatever it sends with that.
+  if (status === 429) return throttled;
+  if (isOfClock(thrown)) return wrongClock;
+  const name = textOf(thrown.name);
+  return Object.hasOwn(refusals, name) ? refusals[name] : undefined;
+};
+
+/** What nobody refused by a name that is known here. */
+const toUnknown = (thrown: Thrown, status: number | undefined, { action, ifSent }: CallPlace): BridgeError => {
+  if (/region is missing/i.test(textOf(thrown.message)))
+    return new BridgeError("misconfigured", "no AWS region is set: give `region`, or AWS_REGION", {
+      notSent: true,
+      data: { path: "region" },
+      cause: thrown,
+    });
+  if (isUnreachable(thrown)) {
+    const why = textOf(thrown.code) === "" ? "no connection in time" : textOf(thrown.code);
+    const message = `AWS cannot be reached for ${action} (\`region\`, \`endpoint\`): ${why}`;
+    return new BridgeError("unavailable", message, { notSent: true, cause: thrown });
+  }
+  // 408: whoever gave up waiting may have sent it on.
+  if (status !== undefined && status >= 400 && status < 500 && status !== 408)
+    return new BridgeError("bad_response", `AWS refuses ${action}: ${textOf(thrown.name)}`, {
+      notSent: true,
+      cause: thrown,
+    });
+  const pauseMs = retryAfterMs(thrown);
+  const message = thrown.name === "AbortError" ? "no answer in time" : `failed (${status ?? textOf(thrown.name)})`;
+  return new BridgeError(ifSent, `${action}: ${message}`, {
+    ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }),
+    cause: thrown,
+  });
 };
 
 /**
  * An error of the AWS client. Messages name the action, since that is what a policy lacks; AWS' own text, which names users and
  * accounts, stays in the cause.
  */
-export const toError = (error: unknown, { action, ifSent }: CallPlace): BridgeError => {
+export const toError = (error: unknown, place: CallPlace): BridgeError => {
   if (isBridgeError(error)) return error;
   const thrown = (error ?? {}) as Thrown;
-  const refusal = Object.hasOwn(refusals, textOf(thrown.name)) ? refusals[textOf(thrown.name)] : undefined;
-  if (refusal !== undefined) {
-    const [code, message] = refusal;
-    const pause = code === "throttled" ? { retryAfterMs: retryAfterMs(thrown) } : {};
-    const why = code === "invalid_input" ? `: ${textOf(thrown.message).slice(0, 200)}` : "";
-    const data = { action, awsError: textOf(thrown.name) };
-    return new BridgeError(code, `${message} ${action}${why}`, { notSent: true, ...pause, data, cause: error });
-  }
-  if (/region is missing/i.test(textOf(thrown.message)))
-    return new BridgeError("misconfigured", "no AWS region is set: give `region`, or AWS_REGION", {
-      notSent: true,
-      data: { path: "region" },
-      cause: error,
-    });
-  if (isUnreachable(thrown)) {
-    const why = textOf(thrown.code) === "" ? "no connection in time" : textOf(thrown.code);
-    const message = `AWS cannot be reached for ${action} (\`region\`, \`endpoint\`): ${why}`;
-    return new BridgeError("unavailable", message, { notSent: true, cause: error });
-  }
-  const status = thrown.$metadata?.httpStatusCode;
-  // Of a kind that is not known here: it was refused all the same.
-  if (status !== undefined && status >= 400 && status < 500)
-    return new BridgeError("bad_response", `AWS refuses ${action}: ${textOf(thrown.name)}`, {
-      notSent: true,
-      cause: error,
-    });
-  const message = thrown.name === "AbortError" ? "no answer in time" : `failed (${status ?? textOf(thrown.name)})`;
-  return new BridgeError(ifSent, `${action}: ${message}`, { cause: error });
+  const status = thrown.$metadata?.httpStatusCode ?? thrown.$response?.statusCode;
+  const refusal = refusalOf(thrown, status);
+  if (refusal === undefined) return toUnknown(thrown, status, place);
+  const [code, message] = refusal;
+  const pause = code === "throttled" ? { retryAfterMs: retryAfterMs(thrown) ?? throttlePauseMs } : {};
+  const why = code === "invalid_input" ? `: ${cutText(textOf(thrown.message), 200)}` : "";
+  const data = { action: place.action, awsError: textOf(thrown.name) };
+  return new BridgeError(code, `${message} ${place.action}${why}`, { notSent: true, ...pause, data, cause: error });
 };

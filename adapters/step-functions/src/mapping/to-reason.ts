@@ -1,4 +1,5 @@
 import { isObject } from "../is-object.ts";
+import { cutText } from "./cut-text.ts";
 
 /** Longer texts say no more to a person: in characters. */
 const mostReason = 500;
@@ -39,11 +40,8 @@ const innermost = (
   return textIn(told, ["Error"]) === undefined ? { error, text: cause } : { error: innerError, text: "" };
 };
 
-const toLine = (text: string): string =>
-  text
-    .replaceAll(/[\s\p{Cc}]+/gu, " ")
-    .trim()
-    .slice(0, mostReason);
+/** A text on one line, without control characters: who writes a machine's errors does not steer a terminal. */
+export const toLine = (text: string): string => cutText(text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), mostReason);
 
 /** One line for a person from an execution's `error` and `cause`, and the stack of a Lambda function. */
 export const toReason = (
@@ -51,8 +49,10 @@ export const toReason = (
   cause: string | undefined,
 ): { readonly reason: string; readonly detail?: string } => {
   const inner = innermost(error, cause ?? "");
-  const reason = [...new Set([error, inner.error, toLine(inner.text)])].filter(Boolean).join(": ");
-  const stack = Array.isArray(inner.stack) ? inner.stack.map(String).join("\n").slice(0, mostDetail) : "";
+  const reason = [...new Set([error, inner.error, inner.text].map((text = "") => toLine(text)))]
+    .filter(Boolean)
+    .join(": ");
+  const stack = Array.isArray(inner.stack) ? cutText(inner.stack.map(String).join("\n"), mostDetail) : "";
   return {
     reason: reason === "" ? "failed without an error or a cause" : reason,
     ...(stack === "" ? {} : { detail: stack }),

@@ -1,14 +1,8 @@
-import {
-  type ExecutionFailure,
-  type ExecutionOutput,
-  type ExecutionSnapshot,
-  type ExecutionStatus,
-  inlineOutputBytes,
-  type JsonValue,
-} from "@taskbridge/core/adapter";
+import type { ExecutionFailure, ExecutionSnapshot, ExecutionStatus } from "@taskbridge/core/adapter";
 import type { ExecutionDetails } from "../aws/client.ts";
 import { consoleUrlOf } from "./execution-arn.ts";
-import { toReason } from "./to-reason.ts";
+import { toOutput } from "./to-output.ts";
+import { toLine, toReason } from "./to-reason.ts";
 
 const statuses: Readonly<Record<string, ExecutionStatus>> = {
   RUNNING: "running",
@@ -24,18 +18,6 @@ const statuses: Readonly<Record<string, ExecutionStatus>> = {
 export const toStatus = (status: string): ExecutionStatus | undefined =>
   Object.hasOwn(statuses, status) ? statuses[status] : undefined;
 
-/** AWS keeps JSON; local engines give a text as it is. */
-const toOutput = (text: string): ExecutionOutput => {
-  const bytes = Buffer.byteLength(text);
-  const isLarge = bytes > inlineOutputBytes;
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    return isLarge ? { kind: "stream", bytes, mediaType: "application/json" } : { kind: "json", value };
-  } catch {
-    return isLarge ? { kind: "stream", bytes, mediaType: "text/plain" } : { kind: "text", text };
-  }
-};
-
 /** A machine's own `TimeoutSeconds` ends it without error or cause; a state's is a failure with the error `States.Timeout`. */
 const ofMachine = { error: "States.Timeout", cause: "the state machine's TimeoutSeconds have passed" };
 
@@ -47,7 +29,7 @@ const toFailure = ({ status, error, cause }: ExecutionDetails): ExecutionFailure
   return {
     kind: "job",
     reason,
-    ...(told.error === undefined ? {} : { code: told.error }),
+    ...(told.error === undefined ? {} : { code: toLine(told.error) }),
     ...(detail === undefined ? {} : { detail }),
   };
 };

@@ -62,18 +62,19 @@ const checkMachine = async (
   region: string,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> => {
-  const problem = (message: string): readonly CheckFinding[] => [{ level: "error", path, message }];
+  const problem = (message: string): CheckFinding => ({ level: "error", path, message });
+  const misfit = (message: string): readonly CheckFinding[] => [{ ...problem(message), code: "misconfigured" }];
   const { stateMachine } = target;
   if ((regionOf(stateMachine) ?? region) !== region)
-    return problem(`is in ${regionOf(stateMachine)}, and this adapter calls ${region} (\`region\`)`);
+    return misfit(`is in ${regionOf(stateMachine)}, and this adapter calls ${region} (\`region\`)`);
   let arn = stateMachine;
   if (!isMachineArn(stateMachine)) {
     for await (const machine of listMachines(client, signal)) if (machine.name === stateMachine) arn = machine.arn;
-    if (!isMachineArn(arn)) return problem(`there is no state machine ${stateMachine} in this account in ${region}`);
+    if (!isMachineArn(arn)) return [problem(`there is no state machine ${stateMachine} in this account in ${region}`)];
   }
   const machine = await client.machine(arn, signal);
   const wrong = wrongTypeOf(machine, type);
-  if (wrong !== undefined) return problem(wrong);
+  if (wrong !== undefined) return misfit(wrong);
   const named = `${machine.name}, ${machine.type}, in ${region}`;
   // Starting cannot be tried without starting.
   if (type === "express") return [{ level: "ok", path, message: `${named}; states:StartSyncExecution is not tried` }];
@@ -104,7 +105,8 @@ export const checkMachines = async (
 ): Promise<readonly CheckFinding[]> => {
   const failed = (error: unknown, path: string): CheckFinding => {
     if (signal.aborted) throw error;
-    return { level: "error", path, message: toBridgeError(error).message };
+    const { code, message } = toBridgeError(error);
+    return { level: "error", path, message, ...(code === "misconfigured" ? { code } : {}) };
   };
   let region: string;
   try {

@@ -6,11 +6,18 @@ import { parseInputTag } from "./parse-input-tag.ts";
 
 type Tags = Readonly<Record<string, string>>;
 
-const matcherOf = (filter: string | undefined): { readonly prefix: string; isTagged(tags: Tags): boolean } => {
+interface Matcher {
+  readonly prefix: string;
+  readonly needsTags: boolean;
+  isTagged(tags: Tags): boolean;
+}
+
+const matcherOf = (filter: string | undefined): Matcher => {
   const [, name, value] = /^tag:([^=]+)(?:=(.*))?$/.exec(filter ?? "") ?? [];
-  if (name === undefined) return { prefix: filter ?? "", isTagged: () => true };
+  if (name === undefined) return { prefix: filter ?? "", needsTags: false, isTagged: () => true };
   return {
     prefix: "",
+    needsTags: true,
     isTagged: (tags) => tags[name] !== undefined && (value === undefined || tags[name] === value),
   };
 };
@@ -32,20 +39,24 @@ const withRetry = async <Value>(work: () => Promise<Value>, signal: AbortSignal,
   }
 };
 
+/** `tags`: undefined where they may not be read. */
 const describe = (
   machine: Machine,
   description: string | undefined,
-  tags: Tags,
+  given: Tags | undefined,
 ): PipelineDescription<StepFunctionsTarget> => {
+  const tags = given ?? {};
   const tag = tags["taskbridge:input"];
   const schema = tag === undefined ? undefined : parseInputTag(tag);
   const free: JsonObject = { type: "object" };
   const note =
     schema !== undefined
       ? ""
-      : tag === undefined
-        ? " (takes any object: it has no tag taskbridge:input)"
-        : " (takes any object: its tag taskbridge:input is not name:type name:type:optional …)";
+      : given === undefined
+        ? " (takes any object: its tags may not be read)"
+        : tag === undefined
+          ? " (takes any object: it has no tag taskbridge:input)"
+          : " (takes any object: its tag taskbridge:input is not name:type name:type:optional …)";
   const text = tags["taskbridge:description"] ?? description ?? `Runs the state machine ${machine.name}.`;
   return {
     name: tags["taskbridge:name"] ?? machine.name,
@@ -60,14 +71,27 @@ export async function* discoverMachines(
   client: SfnClient,
   type: "standard" | "express",
   filter: string | undefined,
-  { signal }: CallContext,
+  { signal, log }: CallContext,
   pause: Pause,
 ): AsyncGenerator<PipelineDescription<StepFunctionsTarget>> {
-  const { prefix, isTagged } = matcherOf(filter);
+  const { prefix, needsTags, isTagged } = matcherOf(filter);
+  let isDenied = false;
+  const tagsOf = async (arn: string): Promise<Tags | undefined> => {
+    if (isDenied) return undefined;
+    try {
+      return await withRetry(() => client.tags(arn, signal), signal, pause);
+    } catch (error) {
+      const { code, message } = toBridgeError(error);
+      if (code !== "denied" || needsTags) throw error;
+      isDenied = true;
+      log("warn", `names, descriptions and inputs are not read from tags: ${message}`);
+      return undefined;
+    }
+  };
   for await (const machine of listMachines(client, signal)) {
     if (machine.type.toLowerCase() !== type || !machine.name.startsWith(prefix)) continue;
-    const tags = await withRetry(() => client.tags(machine.arn, signal), signal, pause);
-    if (!isTagged(tags)) continue;
+    const tags = await tagsOf(machine.arn);
+    if (!isTagged(tags ?? {})) continue;
     const { description } = await withRetry(() => client.machine(machine.arn, signal), signal, pause);
     yield describe(machine, description, tags);
   }

@@ -1,21 +1,6 @@
 import type { HistoryEvent } from "../aws/client.ts";
-
-/** A task that waits for somebody to send its token back. */
-export interface OpenCallback {
-  /** Of the event that scheduled it, which names this very wait: a retry is another one. */
-  readonly id: number;
-  readonly at: number;
-  readonly state: string | undefined;
-  readonly task: NonNullable<HistoryEvent["task"]>;
-  /** Whether its token has been handed on, so that it waits for sure. */
-  readonly isSubmitted: boolean;
-}
-
-export interface MapCount {
-  readonly state: string;
-  readonly done: number;
-  readonly total: number;
-}
+import { foldCallbacks, type OpenCallback } from "./fold-callbacks.ts";
+import { foldMaps, type MapCount } from "./fold-maps.ts";
 
 /** What an execution's events come to. */
 export interface HistoryFold {
@@ -33,15 +18,10 @@ export interface HistoryFold {
   take(events: readonly HistoryEvent[]): void;
 }
 
-/** What follows a scheduled task while it goes on. Anything else that follows ends it. */
-const goesOn: ReadonlySet<string> = new Set(["TaskStarted", "TaskSubmitted"]);
 /** What ends everything that was open; a redrive schedules anew what is still to be done. */
 const endsAll = /^Execution(Succeeded|Failed|Aborted|TimedOut|Redriven)$/;
 /** Names of states are remembered for so many events: what follows one comes soon, and tells its name only. */
 const mostNames = 2_000;
-
-export const isCallback = ({ type, task }: HistoryEvent): boolean =>
-  type === "TaskScheduled" && task !== undefined && task.resource.endsWith(".waitForTaskToken");
 
 /**
  * Follows the chains of `previousEventId`, which branch at Parallel and Map: the event before this one in the list may be of
@@ -51,56 +31,22 @@ export const foldHistory = (): HistoryFold => {
   let lastId = 0;
   let statesDone = 0;
   let state: string | undefined;
-  const open = new Map<number, OpenCallback>();
-  /** Events of open waits, by their IDs, and which wait they are of. */
-  const waits = new Map<number, number>();
   const names = new Map<number, string>();
-  const maps = new Map<string, MapCount>();
-  const mapRuns = new Map<string, string>();
-
-  const follow = (event: HistoryEvent): void => {
-    const wait = waits.get(event.previousId);
-    const callback = open.get(wait ?? 0);
-    if (wait === undefined || callback === undefined) return;
-    if (goesOn.has(event.type)) {
-      waits.set(event.id, wait);
-      open.set(wait, { ...callback, isSubmitted: callback.isSubmitted || event.type === "TaskSubmitted" });
-      return;
-    }
-    open.delete(wait);
-    for (const [id, of] of waits) if (of === wait) waits.delete(id);
-  };
-
-  const remember = (event: HistoryEvent): string | undefined => {
-    const name = event.type.endsWith("StateEntered") ? event.state : names.get(event.previousId);
-    if (name !== undefined) names.set(event.id, name);
-    names.delete(event.id - mostNames);
-    return name;
-  };
-
-  const count = (event: HistoryEvent, name: string): void => {
-    const map = maps.get(event.state ?? name);
-    if (event.type === "MapStateStarted" && event.length !== undefined) {
-      maps.delete(name);
-      maps.set(name, { state: name, done: 0, total: event.length });
-    } else if (event.type === "MapRunStarted" && event.mapRunArn !== undefined) mapRuns.set(name, event.mapRunArn);
-    else if (/^MapIteration(Succeeded|Failed|Aborted)$/.test(event.type) && map !== undefined)
-      maps.set(map.state, { ...map, done: Math.min(map.done + 1, map.total) });
-    else if (/^MapRun(Succeeded|Failed|Aborted)$/.test(event.type)) mapRuns.delete(name);
-    if (/^MapState(Exited|Succeeded|Failed|Aborted)$/.test(event.type)) maps.delete(event.state ?? name);
-  };
+  const callbacks = foldCallbacks();
+  const maps = foldMaps();
 
   const takeOne = (event: HistoryEvent): void => {
-    lastId = event.id;
-    if (endsAll.test(event.type)) for (const kept of [open, waits, maps, mapRuns]) kept.clear();
-    follow(event);
-    const name = remember(event);
-    if (event.type.endsWith("StateEntered")) state = event.state;
-    if (event.type.endsWith("StateExited")) statesDone++;
-    count(event, name ?? "");
-    if (!isCallback(event) || event.task === undefined) return;
-    open.set(event.id, { id: event.id, at: event.at, state: name, task: event.task, isSubmitted: false });
-    waits.set(event.id, event.id);
+    const { id, previousId, type } = event;
+    lastId = id;
+    if (endsAll.test(type)) for (const kept of [callbacks, maps]) kept.clear();
+    const isEntry = type.endsWith("StateEntered");
+    const name = isEntry ? event.state : names.get(previousId);
+    if (name !== undefined) names.set(id, name);
+    names.delete(id - mostNames);
+    if (isEntry) state = name;
+    if (type.endsWith("StateExited")) statesDone++;
+    callbacks.take(event, name);
+    maps.take(event, name ?? "");
   };
 
   return {
@@ -114,16 +60,16 @@ export const foldHistory = (): HistoryFold => {
       return state;
     },
     get callbacks() {
-      return [...open.values()];
+      return callbacks.open;
     },
     get map() {
-      return [...maps.values()].at(-1);
+      return maps.last;
     },
     get mapRunArn() {
-      return [...mapRuns.values()].at(-1);
+      return maps.lastRunArn;
     },
     take: (events) => {
-      for (const event of [...events].sort((one, other) => one.id - other.id)) if (event.id > lastId) takeOne(event);
+      for (const event of events.toSorted((one, other) => one.id - other.id)) if (event.id > lastId) takeOne(event);
     },
   };
 };

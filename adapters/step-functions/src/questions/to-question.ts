@@ -1,12 +1,10 @@
 import type { ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
 import { isObject } from "../is-object.ts";
-import { readParameters } from "./find-token.ts";
-import type { OpenCallback } from "./fold-history.ts";
+import type { OpenCallback } from "./fold-callbacks.ts";
+import { readParameters } from "./read-parameters.ts";
 
 /** States without a timeout have one of three years, which says nothing. */
 const longestMs = 366 * 24 * 60 * 60 * 1_000;
-
-export const toQuestionId = (eventId: number): string => `sfn:${eventId}`;
 
 /** Undefined for an ID that is not of this adapter. */
 export const parseQuestionId = (id: string): number | undefined => {
@@ -26,17 +24,20 @@ const blank = (text: string, token: string): string =>
     ? text
     : [token, encodeURIComponent(token)].reduce((rest, secret) => rest.replaceAll(secret, "[token]"), text);
 
+/** Where its author says nothing. The title stands beside the one field of the form. */
+const anyObject: JsonObject = { type: "object", title: "Answer as a JSON object, {} if there is nothing to say" };
+
 /**
- * A wait as a question. Its author says what is asked by a map `mcp` beside the token, `{ message, requestedSchema }`; otherwise the
- * state's name must do, and an answer is any object. Undefined when it lacks a token.
+ * A wait as a question, which its author's map `mcp` puts into words: `{ message, requestedSchema }`, or without a schema an approval,
+ * answered with `{}`. Without `mcp` the state's name asks for any object. Undefined when it lacks a token.
  */
 export const toQuestion = ({ id, at, state, task }: OpenCallback): ExecutionQuestion | undefined => {
   const { token, mcp } = readParameters(task.parameters);
   if (token === undefined) return undefined;
   const { timeoutMs, heartbeatMs } = task;
-  const schema = mcp?.requestedSchema ?? mcp?.schema;
+  const schema = mcp === undefined ? anyObject : mcp.requestedSchema;
   return {
-    id: toQuestionId(id),
+    id: `sfn:${id}`,
     message: blank(textOf(mcp?.message) ?? `${state ?? "The state machine"} waits for an answer`, token),
     ...(isObject(schema) ? { schema: JSON.parse(blank(JSON.stringify(schema), token)) as JsonObject } : {}),
     secret: token,

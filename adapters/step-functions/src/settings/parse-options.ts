@@ -13,7 +13,7 @@ export interface StepFunctionsOptions {
   readonly profile?: string;
   /** In place of these three: a client of yours (programs only), best with `maxAttempts: 1`. It stays yours to close. */
   readonly client?: SFNClient;
-  /** The SQS queue that the EventBridge rule sends to, of this server alone. Default: executions are only looked at. */
+  /** The SQS queue that the EventBridge rule sends to, for servers on one store. Default: executions are only looked at. */
   readonly queueUrl?: string;
   /** The address of SQS, for a local engine or a VPC endpoint. Default: AWS' for the region. */
   readonly queueEndpoint?: string;

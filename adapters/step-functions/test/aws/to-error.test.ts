@@ -13,6 +13,7 @@ it.each([
   ["ExpiredTokenException", "unavailable", true, "have expired"],
   ["UnrecognizedClientException", "denied", true, "its region is wrong"],
   ["InvalidSignatureException", "denied", true, "its region is wrong"],
+  ["RequestExpired", "unavailable", true, "clock differs"],
   ["CredentialsProviderError", "unavailable", true, "no AWS credentials"],
   ["ThrottlingException", "throttled", true, "limits the rate of states:StartExecution"],
   ["ExecutionLimitExceeded", "limit_exceeded", true, "too many executions"],
@@ -37,6 +38,21 @@ it.each([
 it.each([
   [thrown("Error", { code: "ECONNREFUSED" }), "unavailable", true],
   [thrown("Error", { code: "ENOTFOUND" }), "unavailable", true],
+  [
+    thrown("TimeoutError", {
+      message:
+        "@smithy/node-http-handler - the request socket did not establish a connection with the server within the configured timeout of 3000 ms.",
+    }),
+    "unavailable",
+    true,
+  ],
+  [
+    thrown("TimeoutError", {
+      message: "@smithy/node-http-handler - [ERROR] a request has exceeded the configured 15000 ms requestTimeout.",
+    }),
+    "outcome_unknown",
+    false,
+  ],
   [thrown("Error", { code: "ECONNRESET" }), "outcome_unknown", false],
   [thrown("InternalFailure", { $metadata: { httpStatusCode: 500 } }), "outcome_unknown", false],
   [thrown("ServiceUnavailable", { $metadata: { httpStatusCode: 503 } }), "outcome_unknown", false],

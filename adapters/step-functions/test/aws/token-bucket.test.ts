@@ -1,5 +1,6 @@
 import { expect, it } from "@jest/globals";
-import { quotasOf, tokenBucket } from "../../src/aws/token-bucket.ts";
+import { quotasOf } from "../../src/aws/quotas.ts";
+import { tokenBucket } from "../../src/aws/token-bucket.ts";
 
 const never = new AbortController().signal;
 

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { asExecutionRef, type ExecutionUpdate } from "@taskbridge/core/adapter";
+import { asExecutionRef, BridgeError, type ExecutionRef, type ExecutionUpdate } from "@taskbridge/core/adapter";
+import type { SfnClient } from "../../src/aws/client.ts";
+import { sfnClient } from "../../src/aws/sfn-client.ts";
+import { type ExpressWaits, expressRuns } from "../../src/express/express-runs.ts";
+import { machines } from "../../src/machines.ts";
+import { parseOptions } from "../../src/settings/parse-options.ts";
 import { callContext, newKey } from "../call-context.ts";
 import { type Script, state } from "../facade/script.ts";
 import { type FacadeBench, facadeBench } from "../facade-bench.ts";
+import { until } from "../until.ts";
 
 let bench: FacadeBench;
 beforeEach(async () => {
@@ -23,24 +29,37 @@ const start = (target: { readonly stateMachine: string }, context = callContext(
 const look = async (ref: string, context = callContext()) =>
   (await bench.adapter.inspect?.([{ ref: asExecutionRef(ref), want: "status" }], context))?.[0];
 
-/** The next news of the adapter. */
-const listen = async (): Promise<Promise<ExecutionUpdate>> => {
-  let tell: (update: ExecutionUpdate) => void = () => {};
-  const news = new Promise<ExecutionUpdate>((resolve) => {
+const toSink = (tell: (update: ExecutionUpdate) => void) => ({
+  targets: [],
+  ended: () => {},
+  sink: async ([update]: readonly ExecutionUpdate[]) => {
+    if (update !== undefined) tell(update);
+  },
+});
+
+/** The adapter's inside with shorter waits, and its news. */
+const patient = async (waits: ExpressWaits, client = newClient()) => {
+  const closing = new AbortController();
+  const runs = expressRuns(client, machines(client, "express"), closing.signal, waits);
+  const news: ExecutionUpdate[] = [];
+  let tell = (): void => {};
+  const first = new Promise<void>((resolve) => {
     tell = resolve;
   });
-  await bench.adapter.watch?.(
-    {
-      targets: [],
-      ended: () => {},
-      sink: async ([update]) => {
-        if (update !== undefined) tell(update);
-      },
-    },
-    callContext(),
+  const subscription = await runs.watch(
+    toSink((update) => {
+      news.push(update);
+      tell();
+    }),
   );
-  return news;
+  const startOne = (target: { readonly stateMachine: string }, context = callContext()) =>
+    runs.start({ key: newKey(), target, input: "{}", attempt: 1 }, context);
+  const lookAt = async (ref: ExecutionRef) => (await runs.inspect([{ ref, want: "status" }], callContext()))[0];
+  return { runs, news, first, subscription, startOne, lookAt };
 };
+
+const newClient = (): SfnClient =>
+  sfnClient(parseOptions({ type: "express", region: bench.facade.region, endpoint: bench.facade.endpoint }));
 
 it("declares what Express executions cannot", () => {
   const { adapter } = bench;
@@ -57,26 +76,91 @@ it("tells a quick end with the start, whatever it is", async () => {
 });
 
 it("starts one that takes longer, and tells its end to those who watch and those who look", async () => {
-  const key = newKey();
-  const news = listen();
-  const { ref, snapshot } = await start(
-    machine({ steps: [state("Work", 1_800)], end: { succeed: 7 } }),
-    callContext(),
-    key,
-  );
+  const { startOne, lookAt, first, news } = await patient({ startMs: 50, closeMs: 50 });
+  const { ref, snapshot } = await startOne(machine({ steps: [state("Work", 800)], end: { succeed: 7 } }));
   expect(snapshot).toBeUndefined();
-  expect(await look(ref)).toMatchObject({ snapshot: { status: "running" } });
-  const told = await await news;
-  expect(told).toMatchObject({ key, ref, snapshot: { status: "succeeded", output: { kind: "json", value: 7 } } });
-  expect(await look(ref)).toEqual({ snapshot: told.snapshot });
+  expect(await lookAt(ref)).toMatchObject({ snapshot: { status: "running" } });
+  await first;
+  const { snapshot: told } = news[0] ?? {};
+  expect(news).toMatchObject([{ ref, snapshot: { status: "succeeded", output: { kind: "json", value: 7 } } }]);
+  expect(await lookAt(ref)).toEqual({ snapshot: told });
 });
 
 it("is lost, for certain, when the connection breaks", async () => {
-  const { ref } = await start(machine({ steps: [state("Work", 60_000)] }));
-  const news = listen();
+  const { startOne, lookAt, first } = await patient({ startMs: 50, closeMs: 50 });
+  const { ref } = await startOne(machine({ steps: [state("Work", 60_000)] }));
   await bench.facade.close();
-  await await news;
-  expect(await look(ref)).toEqual({ notFound: { proven: true, reason: expect.stringContaining("not heard") } });
+  await first;
+  expect(await lookAt(ref)).toEqual({ notFound: { proven: true, reason: expect.stringContaining("not heard") } });
+});
+
+it("runs beside hundreds of others", async () => {
+  const { startOne, lookAt } = await patient({ startMs: 3_500, closeMs: 50 });
+  const target = machine({ steps: [state("Work", 60_000)] });
+  // Connections are given up after three seconds, also while they wait for another to end.
+  const started = await Promise.all(Array.from({ length: 60 }, () => startOne(target)));
+  const seen = await Promise.all(started.map(({ ref }) => lookAt(ref)));
+  expect(seen.filter((outcome) => outcome !== undefined && "snapshot" in outcome)).toHaveLength(60);
+  expect(bench.facade.executions(target.stateMachine)).toHaveLength(60);
+});
+
+describe("a refusal", () => {
+  const refused = new BridgeError("throttled", "AWS limits the rate of states:StartSyncExecution", {
+    notSent: true,
+    retryAfterMs: 1_000,
+    data: { awsError: "ThrottlingException" },
+  });
+  /** One that is refused when the test says so. */
+  const refusing = () => {
+    let refuse = (): void => {};
+    const refusal = new Promise<never>((_resolve, reject) => {
+      refuse = () => reject(refused);
+    });
+    return { client: { ...newClient(), startSync: () => refusal }, refuse };
+  };
+
+  it("that takes its time is told to who starts it, who may try again", async () => {
+    const { client, refuse } = refusing();
+    const { startOne } = await patient({ startMs: 5_000, closeMs: 50 }, client);
+    const starting = startOne(machine({ steps: [] }));
+    setTimeout(refuse, 1_800);
+    await expect(starting).rejects.toMatchObject({ code: "throttled", notSent: true, retryAfterMs: 1_000 });
+  });
+
+  it("that comes when it was taken for started is told as what it is, not as lost", async () => {
+    const { client, refuse } = refusing();
+    const { startOne, lookAt, news, first } = await patient({ startMs: 20, closeMs: 50 }, client);
+    const { ref } = await startOne(machine({ steps: [] }));
+    refuse();
+    await first;
+    const failure = {
+      kind: "protocol",
+      code: "ThrottlingException",
+      reason: expect.stringContaining("did not start it"),
+    };
+    expect(news).toMatchObject([{ ref, snapshot: { status: "failed", failure } }]);
+    expect(await lookAt(ref)).toMatchObject({ snapshot: { status: "failed", failure } });
+  });
+});
+
+it("is heard of while those who watch stop, for a while", async () => {
+  const { startOne, news, subscription } = await patient({ startMs: 20, closeMs: 10_000 });
+  await startOne(machine({ steps: [state("Work", 500)], end: { succeed: 7 } }));
+  await subscription.close();
+  expect(news).toMatchObject([{ snapshot: { status: "succeeded" } }]);
+  const left = await patient({ startMs: 20, closeMs: 50 });
+  await left.startOne(machine({ steps: [state("Work", 60_000)] }));
+  await left.subscription.close();
+  expect(left.news).toEqual([]);
+});
+
+it("goes on when its start is given up, and is found by what that answers", async () => {
+  const { startOne, lookAt } = await patient({ startMs: 10_000, closeMs: 50 });
+  const giveUp = new AbortController();
+  const starting = startOne(machine({ steps: [state("Work", 60_000)] }), callContext({ signal: giveUp.signal }));
+  await until("AWS is asked", async () => bench.facade.counts.StartSyncExecution?.asked);
+  giveUp.abort();
+  expect(await lookAt((await starting).ref)).toMatchObject({ snapshot: { status: "running" } });
 });
 
 it("is not started twice: a broken connection leaves its start unknown", async () => {

@@ -13,7 +13,7 @@ export class AwsError extends Error {
   }
 }
 
-/** Where the service's own errors live, and those of the machinery before it; clients keep what is behind the `#`. */
+/** Of the service's own errors, and of the machinery's before it; clients keep what is behind the `#`. */
 const serviceSpace = "com.amazonaws.swf.service.v2.model";
 const commonSpaces: Readonly<Record<string, string>> = {
   AccessDeniedException: "com.amazon.coral.service",
@@ -31,9 +31,11 @@ const commonSpaces: Readonly<Record<string, string>> = {
 export const toShapeId = (type: string): string => `${commonSpaces[type] ?? serviceSpace}#${type}`;
 
 /**
- * The texts are the service's wherever they are known from records of it. Ours are those of StateMachineDeleting,
- * TaskDoesNotExist, ExecutionLimitExceeded, ExecutionNotRedrivable, and of an ARN of another region: tests rest on the
- * type alone. Most say their type in words, then the matter in quotes.
+ * Texts that were recorded from AWS, in LocalStack's snapshots (`tests/aws/services/stepfunctions/v2/**\/*.snapshot.json`): those of
+ * ExecutionAlreadyExists, ExecutionDoesNotExist, StateMachineDoesNotExist, StateMachineTypeNotSupported, ResourceNotFound, InvalidArn (but
+ * for an ARN of another region), InvalidName, InvalidExecutionInput, InvalidToken (of a page), and of a ValidationException for a number or
+ * a length. TaskTimedOut and AccessDeniedException are worded as users have reported them. All others are ours, as the
+ * spaces above may be. The adapter goes by types alone, but for signatures that came too late, which no façade plays.
  */
 const aboutMatter =
   (type: string, words: string) =>

@@ -8,16 +8,17 @@ import "../aws-environment.ts";
 import { type Facade, startFacade } from "../facade/facade.ts";
 import { ask, runsOn, state } from "../facade/script.ts";
 import { startServer } from "../server-process.ts";
-import { type SeenTask, type TaskClient, taskClient } from "../task-client.ts";
+import { type SeenTask, taskClient } from "../task-client.ts";
 import { until } from "../until.ts";
 import { toText } from "./percentile.ts";
+import { startAll } from "./start-all.ts";
 
 /** `npm run soak` raises these to 2,000, 10,000, 500 and 60,000. */
 const sizeOf = (name: string, size: number): number => Number(process.env[`TASKBRIDGE_LOAD_${name}`] ?? size);
-const running = sizeOf("EXECUTIONS", 300);
+const running = sizeOf("EXECUTIONS", 200);
 const foreign = sizeOf("FOREIGN", 2_000);
-const ends = sizeOf("ENDS", 100);
-const watchedMs = sizeOf("WATCHED_MS", 15_000);
+const ends = sizeOf("ENDS", 50);
+const watchedMs = sizeOf("WATCHED_MS", 10_000);
 /** Every so manieth asks, so long after its start. */
 const asksEvery = 50;
 const asksAfterMs = watchedMs / 3;
@@ -31,16 +32,6 @@ interface Frame {
 }
 
 const tasksPerStream = 100;
-
-const startAll = async (client: TaskClient): Promise<readonly string[]> => {
-  const taskIds: string[] = [];
-  let next = 0;
-  const caller = async (): Promise<void> => {
-    for (let n = next++; n < running; n = next++) taskIds[n] = (await client.start("work", { n })).taskId;
-  };
-  await Promise.all(Array.from({ length: 32 }, caller));
-  return taskIds;
-};
 
 const limited = ["DescribeExecution", "ListExecutions", "GetExecutionHistory"] as const;
 
@@ -71,7 +62,7 @@ it(`${running} running executions, all watched, among ${foreign} foreign ones st
   try {
     if (server === undefined) throw new Error("the server did not start");
     const client = taskClient(server.url);
-    const taskIds = await startAll(client);
+    const taskIds = await startAll(client, running);
     facade.populate(machine, foreign / 2, "newer");
     const seen = new Map<string, Frame[]>(taskIds.map((taskId) => [taskId, []]));
     for (let from = 0; from < running; from += tasksPerStream)

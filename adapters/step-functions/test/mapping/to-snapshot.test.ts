@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { consoleUrlOf, executionArnOf, parseExecutionArn, parseRef, toRef } from "../../src/mapping/execution-arn.ts";
 import { toReason } from "../../src/mapping/to-reason.ts";
 import { toSnapshot } from "../../src/mapping/to-snapshot.ts";
@@ -44,6 +44,53 @@ it("leaves an output above the inline limit to be read, and takes what is no JSO
     mediaType: "application/json",
   });
   expect(toSnapshot({ ...told, output: "not JSON" })?.output).toEqual({ kind: "text", text: "not JSON" });
+});
+
+describe("an output", () => {
+  const outputOf = (output: string) => toSnapshot({ arn, startedAt, status: "SUCCEEDED", output })?.output;
+
+  it.each([
+    '{"id":12345678901234567890}',
+    "[-9007199254740993]",
+    '{"at":1e999}',
+    '{"sum":12345678901234567.89}',
+    '{"1":1234567890123456789e3}',
+  ])("whose numbers would be changed is fetched as it is: %s", (output) => {
+    expect(outputOf(output)).toEqual({ kind: "stream", bytes: output.length, mediaType: "application/json" });
+  });
+
+  it.each([
+    "9007199254740991",
+    "1e21",
+    "1.50e+20",
+    "-100000000000000000000000",
+    "0.1",
+    "3.14159265358979323846",
+    '"12345678901234567890"',
+    '{"12345678901234567890":"\\"9007199254740993"}',
+  ])("that loses nothing is JSON: %s", (output) => {
+    expect(outputOf(output)).toEqual({ kind: "json", value: JSON.parse(output) });
+  });
+
+  it("that is nested deeper than can be written again is a text", () => {
+    const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    expect(outputOf(nested(500))).toMatchObject({ kind: "json" });
+    expect(outputOf(nested(20_000))).toEqual({ kind: "text", text: nested(20_000) });
+    expect(outputOf(nested(100_000))).toEqual({ kind: "stream", bytes: 200_000, mediaType: "text/plain" });
+  });
+
+  it("of one long text is read without harm", () => {
+    expect(outputOf(JSON.stringify('"\\'.repeat(60_000)))).toMatchObject({ mediaType: "application/json" });
+  });
+});
+
+it("keeps what steers a terminal, and half a character, out of what is read", () => {
+  const failed = { arn, startedAt, status: "FAILED", error: "E\u001b[2J\n", cause: `${"x".repeat(499)}\u{1f600}` };
+  expect(toSnapshot(failed)?.failure).toEqual({
+    kind: "job",
+    code: "E [2J",
+    reason: `E [2J: ${"x".repeat(499)}`,
+  });
 });
 
 it.each(causes)("reads a cause: $name", ({ error, cause, told }) => {

@@ -27,10 +27,15 @@ beforeEach(async () => {
 });
 afterEach(() => facade.close());
 
-const discover = async (filter?: string): Promise<readonly PipelineDescription<unknown>[]> => {
-  const client = sfnClient({ region: "eu-west-1", endpoint: facade.endpoint, profile: undefined, client: undefined });
+const discover = async (filter?: string, context = callContext()): Promise<readonly PipelineDescription<unknown>[]> => {
+  const client = sfnClient({
+    region: "eu-west-1",
+    endpoint: facade.endpoint,
+    profile: undefined,
+    client: undefined,
+  });
   const found: PipelineDescription<unknown>[] = [];
-  for await (const one of discoverMachines(client, "standard", filter, callContext(), async () => {})) found.push(one);
+  for await (const one of discoverMachines(client, "standard", filter, context, async () => {})) found.push(one);
   client.close();
   return found;
 };
@@ -69,4 +74,18 @@ it("reads all pages, and waits where AWS limits the rate", async () => {
   facade.setFaults({ throttles: (action) => action === "ListTagsForResource" && refusals++ < 2 });
   expect(await discover()).toHaveLength(3);
   expect(facade.counts.ListStateMachines?.asked).toBe(2);
+});
+
+it("goes without tags where they are denied, says so once, and asks for no other's", async () => {
+  facade.setFaults({ denies: ["ListTagsForResource"] });
+  const context = callContext();
+  const found = await discover("orders-", context);
+  expect(found.map(({ name, description }) => [name, description]).sort()).toEqual([
+    ["orders-pack", "Packs an order. (takes any object: its tags may not be read)"],
+    ["orders-send", "Runs the state machine orders-send. (takes any object: its tags may not be read)"],
+  ]);
+  expect(context.logged).toEqual([expect.stringContaining("states:ListTagsForResource")]);
+  expect(facade.counts.ListTagsForResource?.asked).toBe(1);
+  // Without them nothing can be chosen by one.
+  await expect(discover("tag:team")).rejects.toMatchObject({ code: "denied" });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { readParameters } from "../../src/questions/find-token.ts";
+import { readParameters } from "../../src/questions/read-parameters.ts";
 import { parseQuestionId, toQuestion } from "../../src/questions/to-question.ts";
 
 /** As AWS makes them. */
@@ -91,12 +91,20 @@ it("asks by the state's name where its author says nothing, and not at all where
   expect(toQuestion(callback({ token: "t" }))).toEqual({
     id: "sfn:17",
     message: "Approve waits for an answer",
+    schema: expect.objectContaining({ type: "object" }),
     secret: "t",
   });
-  expect(toQuestion(callback({ token: "t", mcp: { message: " ", requestedSchema: "x" } }))?.message).toContain(
-    "Approve",
-  );
   expect(toQuestion(callback({ QueueUrl: "u", MessageBody: "Sure?" }))).toBeUndefined();
+});
+
+it("asks for no more than a yes where its author wants no more", () => {
+  expect(toQuestion(callback({ token: "t", mcp: { message: "Go on?" } }))).toEqual({
+    id: "sfn:17",
+    message: "Go on?",
+    secret: "t",
+  });
+  const unreadable = toQuestion(callback({ token: "t", mcp: { message: " ", requestedSchema: "x" } }));
+  expect(unreadable).toEqual({ id: "sfn:17", message: "Approve waits for an answer", secret: "t" });
 });
 
 it("takes AWS' timeout of three years for none", () => {

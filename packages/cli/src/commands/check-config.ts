@@ -8,9 +8,11 @@ import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { buildEngine } from "../config/open-engine.ts";
 import { checkStoreUrl } from "../config/open-store.ts";
+import { requireBackends } from "../config/require-backends.ts";
 import { printText } from "../terminal/follow-task.ts";
+import { safeText } from "../terminal/safe-text.ts";
 
-/** Checks all that can be checked without reaching anything. Throws a ConfigError. */
+/** Checks all that can be checked without touching anything: backends are asked, as at a start. Throws a ConfigError. */
 export const checkConfig = async (flags: { readonly config?: string }): Promise<number> => {
   const config = openConfig(chooseConfig(flags.config));
   checkStoreUrl(config);
@@ -19,6 +21,13 @@ export const checkConfig = async (flags: { readonly config?: string }): Promise<
   const pipelines = await loadPipelines(config);
   const engine = buildEngine(config, pipelines, memoryStore());
   await engine.close();
+  try {
+    await requireBackends(config, pipelines, (message) =>
+      process.stderr.write(safeText(config.redact(`warning: ${message}\n`))),
+    );
+  } finally {
+    await Promise.all(Object.values(pipelines.adapters).map((adapter) => adapter.close?.()));
+  }
   const tools = pipelines.tools.map(({ name }) => name);
   printText(`${config.file}: ok; tools: ${tools.join(", ")}; adapters: ${Object.keys(pipelines.adapters).join(", ")}`);
   return exitCodes.completed;

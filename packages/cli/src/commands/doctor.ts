@@ -1,13 +1,14 @@
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { isBridgeError } from "@taskbridge/core";
-import type { CallContext, CheckFinding, WorkflowAdapter } from "@taskbridge/core/adapter";
+import type { CheckFinding } from "@taskbridge/core/adapter";
 import { exitCodes } from "../cli-error.ts";
+import { checkAdapter } from "../config/check-adapter.ts";
 import { checkTemplates } from "../config/check-templates.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { formatPath, parsePath } from "../config/config-path.ts";
+import { formatPath } from "../config/config-path.ts";
 import { loadPipelines, type Pipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { openStore } from "../config/open-store.ts";
@@ -41,7 +42,8 @@ export const doctor = async (flags: { readonly config?: string }): Promise<numbe
     for (const finding of await checkWires(config)) print(finding);
     for (const finding of await checkStore(config, pipelines)) print(finding);
     for (const name of Object.keys(pipelines.adapters)) {
-      for (const finding of await checkAdapter(config, pipelines, name)) print(finding);
+      for (const { place, ...finding } of await checkAdapter(config, pipelines, name, checkTimeoutMs))
+        print({ ...finding, subject: formatPath(place) });
     }
     for (const finding of await checkHttp(config)) print(finding);
     await Promise.all(Object.values(pipelines.adapters).map((adapter) => adapter.close?.()));
@@ -94,34 +96,6 @@ const checkStore = async (config: Config, { adapters }: Pipelines): Promise<Find
   } catch (error) {
     return [{ level: "error", subject, message: messageOf(error) }];
   }
-};
-
-const checkAdapter = async (config: Config, { adapters }: Pipelines, name: string): Promise<Finding[]> => {
-  const adapter = adapters[name] as WorkflowAdapter;
-  const subject = `adapters.${name}`;
-  const tools = config.tools.flatMap(({ adapter: used, target }, index) => (used === name ? [{ index, target }] : []));
-  if (tools.length === 0) return [{ level: "warning", subject, message: "no tool uses it" }];
-  if (adapter.check === undefined)
-    return [{ level: "ok", subject, message: `${adapter.kind}; it has no check of its own` }];
-  const signal = AbortSignal.timeout(checkTimeoutMs);
-  const context: CallContext = { signal, now: () => Date.now(), log: () => {} };
-  try {
-    const targets = tools.map(({ target }) => adapter.parseTarget(target));
-    const findings = await adapter.check(targets, context);
-    return findings.map(({ level, path, message }) => ({ level, subject: placeOf(path, subject, tools), message }));
-  } catch (error) {
-    return [
-      { level: "error", subject, message: signal.aborted ? `no answer within ${checkTimeoutMs} ms` : messageOf(error) },
-    ];
-  }
-};
-
-/** Adapters tell `targets[i]` by their place among the targets they were given. */
-const placeOf = (path: string, subject: string, tools: readonly { readonly index: number }[]): string => {
-  const [root, position, ...rest] = parsePath(path);
-  const tool = root === "targets" && typeof position === "number" ? tools[position] : undefined;
-  if (tool !== undefined) return formatPath(["tools", tool.index, "target", ...rest]);
-  return path === "" ? subject : `${subject}.${path}`;
 };
 
 const checkHttp = async ({ directory, server: { http = {}, auth } }: Config): Promise<Finding[]> => {

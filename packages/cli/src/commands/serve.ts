@@ -8,6 +8,7 @@ import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { toLimits } from "../config/open-engine.ts";
 import { openStore } from "../config/open-store.ts";
+import { requireBackends } from "../config/require-backends.ts";
 import { toServeError } from "../config/to-serve-error.ts";
 import { auditLog } from "../terminal/audit-log.ts";
 import { createLogger } from "../terminal/logger.ts";
@@ -53,8 +54,15 @@ const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
     waitMs,
     auth,
   } = config.server;
-  const { adapters, tools } = await loadPipelines(config);
-  const store = await openStore(config);
+  const pipelines = await loadPipelines(config);
+  const { adapters, tools } = pipelines;
+  const letGo = (): Promise<unknown> => Promise.all(Object.values(adapters).map((adapter) => adapter.close?.()));
+  const store = await requireBackends(config, pipelines, (message) => log.warn(message))
+    .then(() => openStore(config))
+    .catch(async (error: unknown) => {
+      await letGo();
+      throw error;
+    });
   try {
     return await createTaskServer({
       name,
@@ -74,7 +82,7 @@ const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
       audit: auditLog(log),
     });
   } catch (error) {
-    await Promise.all(Object.values(adapters).map((adapter) => adapter.close?.()));
+    await letGo();
     await store.close();
     throw toServeError(config, error);
   }

@@ -70,6 +70,58 @@ describe("serve", () => {
     expect(absent.stderr).toMatch(/^absent\.yaml:1: server\.auth\.tokens: .*nowhere\.json cannot be read: ENOENT\n$/);
   });
 
+  const checking = (name: string, finds: string): string => {
+    const adapter = fileURLToPath(new URL("../fixtures/checking-adapter.mjs", import.meta.url));
+    const text = [
+      "store: sqlite:./tasks.db",
+      `adapters: { far: { use: ${adapter}, finds: ${finds} } }`,
+      "tools:",
+      "  - { name: one, adapter: far, target: { machine: one } }",
+      "  - { name: two, adapter: far, target: { machine: two } }",
+    ];
+    writeFileSync(join(bench.folder, name), `${text.join("\n")}\n`);
+    return name;
+  };
+
+  test.each([[["--check"]], [["--port", "0"]], [["--stdio"]]])(
+    "what its backend says can never work is refused at boot, with line and path (%j)",
+    async (flags) => {
+      const config = checking(
+        "misfit.yaml",
+        '[{ level: error, path: "targets[1].machine", code: misconfigured, message: is an Express machine }, { level: error, path: "", code: misconfigured, message: is in another region }]',
+      );
+      expect(await bench.run(["serve", "--config", config, ...flags])).toEqual({
+        code: 2,
+        stdout: "",
+        stderr:
+          "misfit.yaml:5: tools[1].target.machine: is an Express machine\nmisfit.yaml:2: adapters.far: is in another region\n",
+      });
+    },
+  );
+
+  const served = async (config: string): Promise<readonly { readonly level: string; readonly msg: string }[]> => {
+    const server = await bench.serve(["--port", "0", "--config", config]);
+    server.kill("SIGTERM");
+    const { stderr } = await server.done;
+    return stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  };
+
+  test("a pipeline that is not there yet is a warning, and the server starts", async () => {
+    const config = checking("absent.yaml", '[{ level: error, path: "targets[0].machine", message: is not there }]');
+    const checked = await bench.run(["serve", "--check", "--config", config]);
+    expect(checked).toMatchObject({ code: 0, stderr: "warning: tools[0].target.machine: is not there\n" });
+    expect((await served(config))[0]).toMatchObject({ level: "warn", msg: "tools[0].target.machine: is not there" });
+  });
+
+  test("a backend that does not answer is a warning, and the server starts", async () => {
+    const [warning, serving] = await served(checking("away.yaml", "nothing"));
+    expect(warning).toMatchObject({ level: "warn", msg: "adapters.far: no answer within 5000 ms" });
+    expect(serving).toMatchObject({ msg: "serving" });
+  });
+
   test("a port that is taken is named", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");

@@ -79,6 +79,8 @@ export interface StartProgress {
   readonly lastSentAt?: number;
   /** Epoch milliseconds after which no further send is tried. */
   readonly deadlineAt: number;
+  /** Why none is tried any more. What may have arrived is looked for; the task fails only if that is not found. */
+  readonly givenUp?: string;
 }
 
 /** What an output is read as. */

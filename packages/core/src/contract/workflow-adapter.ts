@@ -35,7 +35,10 @@ export interface AdapterTraits {
   readonly mustInspectWithinMs: number | null;
   /** The most executions one `inspect` call takes. */
   readonly inspectBatch: number;
-  /** The most `inspect` calls of this adapter in a minute, where the backend limits a whole account. Absent: no such limit. */
+  /**
+   * The most `inspect` calls of this adapter in a minute, where the backend limits a whole account. Also the most executions that
+   * are looked at in detail in a minute while nobody reads them, since each may cost calls of its own. Absent: no such limit.
+   */
   readonly maxInspectCallsPerMinute?: number;
   /** The largest input in bytes. Null: no limit of the backend's. */
   readonly maxPayloadBytes: number | null;
@@ -89,13 +92,16 @@ export interface InspectItem {
   readonly ref: ExecutionRef;
   /** The last snapshot seen, for backends whose look-ups are cheaper with it. */
   readonly previous?: ExecutionSnapshot;
-  /** `detail` adds what costs extra calls (questions, progress, children, log tail); asked only while someone looks. */
+  /** `detail` adds what costs extra calls (questions, progress, children, log tail); asked while someone looks, and otherwise in turn. */
   readonly want: "status" | "detail";
 }
 
 /** What came of one look-up. A failed *execution* is a snapshot, never an error. */
 export type InspectOutcome =
-  /** `ref` when it has evolved (a queue item became a build). Old refs must still be understood. */
+  /**
+   * `ref` when it has evolved (a queue item became a build): nothing else ever changes a ref, so that where refs evolve there
+   * must be looks. Old refs must still be understood.
+   */
   | { readonly snapshot: ExecutionSnapshot; readonly ref?: ExecutionRef }
   /** `proven`: the backend itself tells that it is gone for good (the host rebooted, the queue was trimmed), not merely unseen. */
   | { readonly notFound: { readonly proven: boolean; readonly reason: string } }
@@ -118,7 +124,12 @@ export interface AnswerRequest {
 
 /** News about an execution, from a queue, a stream or a webhook: a hint, possibly late, repeated or out of order. */
 export interface ExecutionUpdate {
-  /** Found by key first. A ref beside a key becomes the execution's ref; a ref alone is compared as text with the stored one. */
+  /**
+   * Compared as text with the stored one, and never put in its place: news under another ref is only a reason to look. Beside
+   * the key of a task that has no ref yet it becomes the task's own, so put a key there only when it is certain that this very
+   * execution was started under it, in a target of this adapter: names are copied, by nested executions and by whoever may write
+   * to the source. With a key the task is found by that alone.
+   */
   readonly ref?: ExecutionRef;
   readonly key?: StartKey;
   /** The state it tells. Absent: only that something changed; the engine looks. */
@@ -190,6 +201,12 @@ export interface PipelineDescription<Target> {
 /** Something `check` found. */
 export interface CheckFinding {
   readonly level: "ok" | "warning" | "error";
+  /**
+   * Only with `error`: the configuration is wrong whatever the backend does next, so that no call can succeed until somebody
+   * changes it (a pipeline of another type than this adapter runs, one in another region). A server refuses to start. What may pass
+   * or come later has none: unreachable, denied, throttled, a pipeline that is not there.
+   */
+  readonly code?: "misconfigured";
   /** Which part of the adapter's options or of which target: `command[0]`. Empty: the adapter as a whole. */
   readonly path: string;
   readonly message: string;
@@ -211,7 +228,11 @@ export interface WorkflowAdapter<Target = unknown> {
    * May still hold `{{input.x}}` templates. The result must be JSON: it is frozen into each record.
    */
   parseTarget(target: unknown): Target;
-  /** Starts one execution, once for a key as far as `traits.start` promises. Errors as in the code table; unsure = `outcome_unknown`. */
+  /**
+   * Starts one execution, once for a key as far as `traits.start` promises. Errors as in the code table; unsure = `outcome_unknown`.
+   * A refusal is about this send alone, and what an earlier one has started is then found by `find`; but `conflict` says that
+   * something else has the key, so that none has arrived.
+   */
   start(request: StartRequest<Target>, context: CallContext): Promise<StartOutcome>;
   /**
    * Looks at many executions. Outcomes are in the order of the items; one that hangs, fails or has an unreadable ref does
@@ -227,7 +248,7 @@ export interface WorkflowAdapter<Target = unknown> {
   answer?(ref: ExecutionRef, request: AnswerRequest, context: CallContext): Promise<void>;
   /** Keeps an open question alive. Rejects with `conflict` when it is no longer open. Idempotent. */
   heartbeat?(ref: ExecutionRef, question: ExecutionQuestion, context: CallContext): Promise<void>;
-  /** The execution that was started under this key, if one is seen. Read only. */
+  /** The execution that was started under this key, if one is seen. Asked before a task fails whose start may have arrived. Read only. */
   find?(request: FindRequest<Target>, context: CallContext): Promise<ExecutionRef | undefined>;
   /** Listens for news. Resolves once listening. The context's signal gives up connecting, and is not used afterwards. */
   watch?(request: WatchRequest<Target>, context: CallContext): Promise<Subscription>;

@@ -47,19 +47,22 @@ export const applyTransition = async (
   return after;
 };
 
-/** Takes in what was seen of an execution: by a look, by news, or in the answer to the start. */
+/**
+ * Takes in what was seen of an execution, by a look or by news. `evolved`: what its ref has become by a look at the ref that `record`
+ * has, unless another look has told that meanwhile.
+ */
 export const takeSnapshot = (
   engine: EngineContext,
   record: TaskRecord,
   snapshot: ExecutionSnapshot,
-  { ref, lookedAt }: { readonly ref?: ExecutionRef | undefined; readonly lookedAt?: number | undefined },
+  { evolved, lookedAt }: { readonly evolved?: ExecutionRef | undefined; readonly lookedAt?: number | undefined },
 ): Promise<TaskRecord | undefined> =>
   applyTransition(
     engine,
     record.taskId,
     (current) => {
       assertSnapshot(current, snapshot);
-      const referred = ref === undefined || ref === current.ref ? current : { ...current, ref };
+      const referred = evolved === undefined || current.ref !== record.ref ? current : { ...current, ref: evolved };
       return applySnapshot(referred, snapshot, engine.store.now(), engine.limits.maxReasks, lookedAt);
     },
     record,

@@ -81,7 +81,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     check,
     closing: closing.signal,
     lookSoon: (record) => background(scheduler.lookNow(record)),
-    lookNow: (record) => scheduler.lookNow(record),
+    lookForEnd: (record) => scheduler.lookNow(record, "status"),
     serveSoon: (record) => background(serveDue(engine, record)),
     audit: (event) => audit({ ...event, at: options.store.now() }),
     background,

@@ -8,7 +8,7 @@ import { cancelTask } from "./cancel-task.ts";
 import { toPublicId } from "./client-task-id.ts";
 import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { failRefusedStart } from "./fail-start.ts";
+import { failRefusedStart } from "./fail-refused-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { reviseTask } from "./revise-task.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";
@@ -166,7 +166,7 @@ const lookAtOpenTasks = async (engine: EngineContext, record: NewRecord, error: 
     error.data?.scope === "tool"
       ? await engine.store.list({ operator: true }, { ...open, tool: record.tool }, undefined, 100)
       : await engine.store.list({ owner: record.owner }, open, undefined, 100);
-  await within(engine, Promise.all(records.map((open) => engine.lookNow(open))), engine.limits.readWaitMs);
+  await within(engine, Promise.all(records.map((open) => engine.lookForEnd(open))), engine.limits.readWaitMs);
 };
 
 /** Why the store has not taken a record, for the caller. */

@@ -27,8 +27,8 @@ export interface EngineContext {
   readonly closing: AbortSignal;
   /** Looks at an execution as soon as may be, whatever its interval: something is known to have changed. */
   lookSoon(record: TaskRecord): void;
-  /** Looks at an execution, and resolves once what was seen is in the record. */
-  lookNow(record: TaskRecord): Promise<void>;
+  /** Looks whether an execution has ended, and resolves once what was seen is in the record. */
+  lookForEnd(record: TaskRecord): Promise<void>;
   /** Carries out, in this process and at once, what is due for a record: also where no service loop runs. */
   serveSoon(record: TaskRecord): void;
   audit(event: Omit<AuditEvent, "at">): void;

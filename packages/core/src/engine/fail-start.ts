@@ -1,12 +1,10 @@
-import type { BridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { Effect, TaskRecord } from "../contract/task-record.ts";
 import { applyTransition } from "./apply-transition.ts";
-import { aboutTask } from "./audit.ts";
 import { requireAdapter } from "./call-adapter.ts";
 import { withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { failTask, type ProtocolReason, releaseSlot, type Transition, unchanged } from "./transitions.ts";
+import { clip, failTask, type ProtocolReason, releaseSlot, type Transition, unchanged } from "./transitions.ts";
 
 /**
  * Writes down what became of a start, unless another process has settled it meanwhile or has taken over: then its word
@@ -31,6 +29,18 @@ export const failUnstarted = (record: TaskRecord, reason: ProtocolReason, text: 
   isEnded(record.state) ? unchanged(releaseSlot(record)) : failTask(record, reason, text, now);
 
 /**
+ * Sends a start that may have arrived no further. Where the backend can still be asked, it is before the task fails: what an earlier
+ * send has started is the task's own, however the last one was answered.
+ */
+export const giveUpStart = (engine: EngineContext, record: TaskRecord, effect: Effect, why: string): Transition => {
+  const { find } = requireAdapter(engine, record.adapterId);
+  if (find === undefined || isEnded(record.state))
+    return failUnknownStart(engine, record, effect, why, engine.limits.callTimeoutMs);
+  const delayed = withEffectDelayed(record, effect.id, engine.store.now(), why);
+  return unchanged({ ...delayed, start: { ...delayed.start, givenUp: clip(why, 400) } });
+};
+
+/**
  * Fails a task whose start may have arrived. Where the backend can still be asked, the start stays in the outbox for
  * `waitMs` and more: an execution that turns up is stopped.
  */
@@ -47,21 +57,4 @@ export const failUnknownStart = (
     return failUnstarted(withoutEffect(record, effect.id), "start_unknown", text, now);
   const delayed = withEffectDelayed(record, effect.id, now + waitMs, why);
   return isEnded(record.state) ? unchanged(delayed) : failTask(delayed, "start_unknown", text, now, true);
-};
-
-/** Ends a task whose start the backend refused after the task had been handed out. */
-export const failRefusedStart = async (
-  engine: EngineContext,
-  record: TaskRecord,
-  effect: Effect,
-  error: BridgeError,
-): Promise<void> => {
-  engine.audit({ kind: "start_refused", ...aboutTask(record), message: error.message });
-  await concludeStart(engine, record, effect, (current) => {
-    const text = `the backend refused the start: ${error.message}`;
-    // The note of the refused send itself is taken back by then, so this is an earlier one.
-    return current.start.firstSentAt === undefined
-      ? failUnstarted(withoutEffect(current, effect.id), "start_refused", text, engine.store.now())
-      : failUnknownStart(engine, current, effect, text, engine.limits.callTimeoutMs);
-  });
 };

@@ -20,6 +20,8 @@ export interface InspectScheduler {
   lookNow(record: TaskRecord, want?: InspectItem["want"]): Promise<void>;
   /** Milliseconds since the epoch of this process's last look. */
   lastLookedAt(taskId: TaskId): number | undefined;
+  /** Of its last one that asked for details. */
+  lastDetailedAt(taskId: TaskId): number | undefined;
   lastError(taskId: TaskId): string | undefined;
   /**
    * Since when nothing is known of an execution that should be known (milliseconds since the epoch): its last look failed, or its
@@ -38,6 +40,10 @@ export interface InspectScheduler {
 interface Look {
   /** When the last look was sent. */
   sentAt?: number;
+  /** When the last one was sent that asked for details. */
+  detailedAt?: number;
+  /** What the one in flight asks for; until it is sent it may ask for more. */
+  want: InspectItem["want"];
   /** When the last one was sent that told something. */
   seenAt?: number;
   inFlight?: Promise<void>;
@@ -50,7 +56,6 @@ interface Ticket {
   readonly record: TaskRecord;
   /** When it may be sent at the earliest. */
   readonly dueAt: number;
-  readonly want: InspectItem["want"];
   readonly look: Look;
   done(): void;
 }
@@ -91,7 +96,8 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   };
 
   const enqueue = (record: TaskRecord, want: InspectItem["want"]): Promise<void> => {
-    const look = looks.get(record.taskId) ?? {};
+    const look: Look = looks.get(record.taskId) ?? { want };
+    look.want = want;
     looks.set(record.taskId, look);
     const inFlight = new Promise<void>((resolve) => {
       const done = (): void => {
@@ -102,7 +108,7 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
       look.giveUp = done;
       const now = engine.store.now();
       const delayMs = look.sentAt === undefined ? 0 : Math.max(0, look.sentAt + floorOf(record) - now);
-      lineOf(record.adapterId).push({ record, dueAt: now + delayMs, want, look, done }, delayMs);
+      lineOf(record.adapterId).push({ record, dueAt: now + delayMs, look, done }, delayMs);
     });
     look.inFlight = inFlight;
     return inFlight;
@@ -111,6 +117,7 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const runBatch = async (adapterId: AdapterId, penalty: Penalty, batch: readonly Ticket[]): Promise<void> => {
     for (const { look } of batch) {
       look.sentAt = engine.store.now();
+      if (look.want === "detail") look.detailedAt = look.sentAt;
       delete look.giveUp;
     }
     try {
@@ -172,8 +179,11 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     const isSent = look?.inFlight !== undefined && look.giveUp === undefined;
     // Nobody waits for what the backend would refuse.
     if (!isSent && penaltyMs(record.adapterId) > 0) return undefined;
-    if (look?.inFlight !== undefined) return look.inFlight;
-    const isFresh = look?.sentAt !== undefined && engine.store.now() - look.sentAt < intervalOf(record);
+    if (look?.inFlight !== undefined) {
+      if (!isSent) look.want = "detail";
+      return look.want === "detail" ? look.inFlight : look.inFlight.then(() => refresh(record));
+    }
+    const isFresh = look?.detailedAt !== undefined && engine.store.now() - look.detailedAt < intervalOf(record);
     return isFresh ? undefined : enqueue(record, "detail");
   };
 
@@ -184,9 +194,14 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
       const look = looks.get(record.taskId);
       // What has been sent may have begun before the change.
       if (look?.giveUp === undefined) await look?.inFlight;
-      if (canLook(record)) await (looks.get(record.taskId)?.inFlight ?? enqueue(record, want));
+      if (!canLook(record)) return;
+      const waiting = looks.get(record.taskId);
+      if (waiting?.inFlight === undefined) return enqueue(record, want);
+      if (want === "detail") waiting.want = want;
+      await waiting.inFlight;
     },
     lastLookedAt: (taskId) => looks.get(taskId)?.sentAt,
+    lastDetailedAt: (taskId) => looks.get(taskId)?.detailedAt,
     lastError: (taskId) => looks.get(taskId)?.error,
     staleSince: (record) => {
       if (isEnded(record.state) || !canLook(record)) return undefined;
@@ -219,10 +234,16 @@ const inspectBatch = (
     timeoutMs: engine.limits.callTimeoutMs,
     onTimeout: "unavailable",
     run: (adapter, context) => {
-      const items = batch.flatMap(({ record, want }): InspectItem[] =>
+      const items = batch.flatMap(({ record, look }): InspectItem[] =>
         record.ref === undefined
           ? []
-          : [{ ref: record.ref, want, ...(record.execution === undefined ? {} : { previous: record.execution }) }],
+          : [
+              {
+                ref: record.ref,
+                want: look.want,
+                ...(record.execution === undefined ? {} : { previous: record.execution }),
+              },
+            ],
       );
       return adapter.inspect?.(items, context) ?? Promise.resolve([]);
     },

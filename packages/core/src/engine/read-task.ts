@@ -103,7 +103,7 @@ export const waitForTask = async (
 /** Counted from when the last look was sent, or a look that takes long would come on top of every interval. */
 const untilNextLook = (engine: EngineContext, scheduler: InspectScheduler, record: TaskRecord): number => {
   const intervalMs = scheduler.intervalOf(record);
-  const lookedAt = scheduler.lastLookedAt(record.taskId);
+  const lookedAt = scheduler.lastDetailedAt(record.taskId);
   if (lookedAt === undefined || scheduler.penaltyMs(record.adapterId) > 0) return intervalMs;
   return Math.max(1, lookedAt + intervalMs - engine.store.now());
 };

@@ -33,9 +33,10 @@ export const resumeStart = async (
   if (!mayHaveArrived)
     return unwanted ? dropStart(engine, record, effect) : sendAgain(engine, record, effect, adapter.traits.start);
   if (effect.attempts > maxEffectAttempts) return giveUpOrRestart(engine, record, effect);
+  const isSentNoMore = unwanted || record.start.givenUp !== undefined;
   if (
     adapter.find !== undefined &&
-    (unwanted || adapter.traits.start.kind !== "idempotent" || isTooLate(engine, record, adapter.traits.start))
+    (isSentNoMore || adapter.traits.start.kind !== "idempotent" || isTooLate(engine, record, adapter.traits.start))
   ) {
     return lookForStart(engine, record, effect, adapter.traits.start);
   }
@@ -113,6 +114,10 @@ const lookForStart = async (
   const unwanted = isEnded(record.state) || record.cancel !== undefined;
   const input = await readInput(engine, record.taskId);
   if (input === undefined) return undefined;
+  const { givenUp } = record.start;
+  const settledAt =
+    (record.start.lastSentAt ?? record.createdAt) +
+    (promise.kind === "findable" ? promise.settleMs : engine.limits.callTimeoutMs);
   let ref: ExecutionRef | undefined;
   try {
     ref = await callAdapter(engine, {
@@ -135,12 +140,14 @@ const lookForStart = async (
     if (engine.closing.aborted) return undefined;
     const known = toBridgeError(error);
     const waitMs = backOffMs(effect.attempts, 0.5, known.retryAfterMs);
-    if (unwanted || engine.store.now() + waitMs <= record.start.deadlineAt)
+    const until = Math.max(record.start.deadlineAt, givenUp === undefined ? 0 : settledAt);
+    if (unwanted || engine.store.now() + waitMs <= until)
       await delayStart(engine, record, effect, waitMs, known, false);
     else
-      await concludeStart(engine, record, effect, (current) =>
-        failUnknownStart(engine, current, effect, known.message, waitMs),
-      );
+      await concludeStart(engine, record, effect, (current) => {
+        const why = givenUp === undefined ? known.message : `${givenUp}; what was sent before: ${known.message}`;
+        return failUnknownStart(engine, current, effect, why, waitMs);
+      });
     return undefined;
   }
   if (ref !== undefined) {
@@ -148,9 +155,6 @@ const lookForStart = async (
     await saveStarted(engine, record, { ref });
     return undefined;
   }
-  const settledAt =
-    (record.start.lastSentAt ?? record.createdAt) +
-    (promise.kind === "findable" ? promise.settleMs : engine.limits.callTimeoutMs);
   const now = engine.store.now();
   if (now < settledAt) {
     const waitMs = Math.min(settledAt - now, backOffMs(effect.attempts, 0.5));
@@ -169,10 +173,12 @@ const giveUpOrRestart = async (
   effect: StartEffect,
 ): Promise<StartResult> => {
   const promise = requireAdapter(engine, record.adapterId).traits.start;
+  const { givenUp } = record.start;
   // News by key has told of it: it was started, and goes on being heard of.
   const isKnown = record.execution !== undefined;
   if (
     record.policy.onUnknownStart === "restart" &&
+    givenUp === undefined &&
     !isKnown &&
     !isEnded(record.state) &&
     record.cancel === undefined &&
@@ -180,7 +186,10 @@ const giveUpOrRestart = async (
   ) {
     return sendAgain(engine, record, effect, promise);
   }
-  const text = "start outcome unknown: the backend may or may not have started this";
+  const text =
+    givenUp === undefined
+      ? "start outcome unknown: the backend may or may not have started this"
+      : `start outcome unknown: ${givenUp}; what was sent before is not found`;
   await concludeStart(engine, record, effect, (current) => {
     const dropped = withoutEffect(current, effect.id);
     return current.execution === undefined || isEnded(current.state)

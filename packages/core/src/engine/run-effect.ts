@@ -15,7 +15,7 @@ import {
   withoutEffect,
 } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { failRefusedStart } from "./fail-start.ts";
+import { failRefusedStart } from "./fail-refused-start.ts";
 import { resumeStart } from "./resume-start.ts";
 import { reviseTask } from "./revise-task.ts";
 import { releaseSlot } from "./transitions.ts";
@@ -129,7 +129,7 @@ const sendCancel = async (
   }
   engine.audit({ kind: "cancel_sent", ...aboutTask(record) });
   const told = await reviseTask(engine, record.taskId, (current) => {
-    // Another send of the start was answered meanwhile: what runs now has not been told.
+    // It has become something else meanwhile (a queue item, a build), which may not have been told.
     if (current.ref !== ref) return { record: withEffectDelayed(current, effect.id, engine.store.now()) };
     const cancel =
       current.cancel === undefined ? {} : { cancel: { ...current.cancel, deliveredAt: engine.store.now() } };

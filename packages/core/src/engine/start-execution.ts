@@ -10,7 +10,7 @@ import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { assertSnapshot } from "./check-snapshot.ts";
 import { backOffMs, callMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts";
+import { concludeStart, failUnstarted, giveUpStart } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { readInput } from "./payloads.ts";
 import { applySnapshot, hasExecutionEnded, type Transition, unchanged } from "./transitions.ts";
@@ -100,6 +100,7 @@ export const saveStarted = async (
   });
   if (saved !== undefined) {
     if (isNews) engine.audit({ kind: "start_accepted", ...aboutTask(saved) });
+    if (saved.ref !== outcome.ref) engine.lookSoon(saved);
     // A stop that waited for the ref.
     if (saved.effects.some(({ kind }) => kind === "cancel")) engine.serveSoon(saved);
     return;
@@ -128,10 +129,15 @@ const withUsableSnapshot = (engine: EngineContext, record: TaskRecord, outcome: 
 const startedTransition = (engine: EngineContext, current: TaskRecord, { ref, snapshot }: StartOutcome): Transition => {
   const isNews = current.ref === undefined;
   const now = engine.store.now();
-  const referred: TaskRecord = { ...keepEffects(current, ({ kind }) => kind !== "start"), ref };
+  // The first one stays: another is an older form of it, or that of a second execution, which only a restart may start.
+  const referred: TaskRecord = {
+    ...keepEffects(current, ({ kind }) => kind !== "start"),
+    ref: current.ref ?? ref,
+  };
+  const isAboutIt = snapshot !== undefined && referred.ref === ref;
   // What news has told already is younger than the answer to the start, unless that tells an end.
   const { record: seen, ...rest } =
-    snapshot !== undefined && (current.execution === undefined || isEnded(snapshot.status))
+    isAboutIt && (current.execution === undefined || isEnded(snapshot.status))
       ? applySnapshot(referred, snapshot, now, engine.limits.maxReasks)
       : { record: referred, payloads: [], dropPayloads: [], secrets: [] };
   // A slot that was given back for want of a ref is taken again.
@@ -215,7 +221,7 @@ const retryStart = async (
     const why = `the backend did not accept the start in time: ${error.message}`;
     return settled.start.firstSentAt === undefined
       ? failUnstarted(withoutEffect(settled, effect.id), "start_deadline", why, now)
-      : failUnknownStart(engine, settled, effect, why, engine.limits.callTimeoutMs);
+      : giveUpStart(engine, settled, effect, why);
   });
   return undefined;
 };

@@ -1,13 +1,24 @@
 import { toBridgeError } from "../contract/bridge-error.ts";
 import type { AdapterId } from "../contract/identity.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
 import type { Lease } from "../contract/task-store.ts";
 import type { WorkflowAdapter } from "../contract/workflow-adapter.ts";
+import { chooseDetailed } from "./choose-detailed.ts";
 import type { EngineContext } from "./engine-context.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
 import type { Service } from "./service.ts";
 
 /** Records read at once. */
-const pageSize = 200;
+const leastPage = 200;
+const mostPage = 1_000;
+
+/** Whose executions are swept. */
+interface Swept {
+  readonly adapterId: AdapterId;
+  readonly adapter: WorkflowAdapter;
+  /** When this process began to (epoch milliseconds): it knows of no look before. */
+  readonly since: number;
+}
 
 /** How often an execution that nobody reads is looked at: as the server says, or thrice in the time its backend remembers. */
 export const sweepIntervalMs = (engine: EngineContext, adapter: WorkflowAdapter): number =>
@@ -19,6 +30,7 @@ export const sweeper = (engine: EngineContext, scheduler: InspectScheduler): Ser
   const turns = new Set<Promise<void>>();
   const leases = new Map<AdapterId, Lease>();
   let isStopped = false;
+  let since = 0;
 
   /** One process sweeps for all, and goes on doing so: whoever holds the lease keeps it while it lives. */
   const lead = async (adapterId: AdapterId, everyMs: number): Promise<Lease | undefined> => {
@@ -40,7 +52,7 @@ export const sweeper = (engine: EngineContext, scheduler: InspectScheduler): Ser
     const lease = await lead(adapterId, everyMs);
     if (lease === undefined && !isFirst) return;
     const mayGoOn = async (): Promise<boolean> => isFirst || (await lease?.renew()) === true;
-    await sweepOnce(engine, scheduler, adapterId, adapter, mayGoOn);
+    await sweepOnce(engine, scheduler, { adapterId, adapter, since }, mayGoOn);
   };
 
   const plan = (adapterId: AdapterId, adapter: WorkflowAdapter, delayMs: number, isFirst = false): void => {
@@ -63,6 +75,7 @@ export const sweeper = (engine: EngineContext, scheduler: InspectScheduler): Ser
 
   return {
     start: () => {
+      since = engine.store.now();
       for (const [adapterId, adapter] of engine.adapters)
         if (adapter.inspect !== undefined) plan(adapterId, adapter, 0, true);
     },
@@ -78,22 +91,41 @@ export const sweeper = (engine: EngineContext, scheduler: InspectScheduler): Ser
 const sweepOnce = async (
   engine: EngineContext,
   scheduler: InspectScheduler,
-  adapterId: AdapterId,
-  adapter: WorkflowAdapter,
+  { adapterId, adapter, since }: Swept,
   mayGoOn: () => Promise<boolean>,
 ): Promise<void> => {
   const everyMs = sweepIntervalMs(engine, adapter);
-  const want = adapter.traits.questions === "none" ? "status" : "detail";
   const startedAt = engine.store.now();
+  // A look a little younger than the interval counts, or every other sweep would pass it over.
+  const isStale = ({ taskId }: TaskRecord): boolean => startedAt - (scheduler.lastLookedAt(taskId) ?? 0) >= everyMs / 2;
+  const pages = (): AsyncIterable<readonly TaskRecord[]> => stalePages(engine, adapterId, adapter, isStale);
+  const records = async function* (): AsyncIterable<TaskRecord> {
+    for await (const page of pages()) yield* page;
+  };
+  const wantsDetail = await chooseDetailed(adapter.traits, records, {
+    now: startedAt,
+    everyMs,
+    lastDetailedAt: ({ taskId, createdAt }) => scheduler.lastDetailedAt(taskId) ?? Math.max(createdAt, since),
+  });
+  for await (const page of pages()) {
+    await Promise.all(page.map((record) => scheduler.lookNow(record, wantsDetail(record) ? "detail" : "status")));
+    if (engine.closing.aborted || !(await mayGoOn())) return;
+  }
+};
+
+/** Records of executions that hold a slot and were not looked at of late, as many at once as go into one call. */
+async function* stalePages(
+  engine: EngineContext,
+  adapterId: AdapterId,
+  { traits }: WorkflowAdapter,
+  isStale: (record: TaskRecord) => boolean,
+): AsyncIterable<readonly TaskRecord[]> {
   const filter = { adapterId, slotHeld: true, includeExpired: true };
+  const size = Math.min(Math.max(traits.inspectBatch, leastPage), mostPage);
   let cursor: string | undefined;
   do {
-    const page = await engine.store.list({ operator: true }, filter, cursor, pageSize);
-    // A look a little younger than the interval counts, or every other sweep would pass it over.
-    const stale = page.records.filter(
-      (record) => startedAt - (scheduler.lastLookedAt(record.taskId) ?? 0) >= everyMs / 2,
-    );
-    await Promise.all(stale.map((record) => scheduler.lookNow(record, want)));
+    const page = await engine.store.list({ operator: true }, filter, cursor, size);
+    yield page.records.filter(isStale);
     cursor = page.cursor;
-  } while ((await mayGoOn()) && cursor !== undefined && !engine.closing.aborted);
-};
+  } while (cursor !== undefined && !engine.closing.aborted);
+}

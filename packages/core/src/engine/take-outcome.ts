@@ -32,16 +32,22 @@ export const takeOutcome = async (
   { lookedAt, isSuspect }: Look,
 ): Promise<void> => {
   if ("snapshot" in outcome) {
-    await takeSnapshot(engine, record, outcome.snapshot, { ref: outcome.ref, lookedAt });
+    await takeSnapshot(engine, record, outcome.snapshot, { evolved: outcome.ref, lookedAt });
   } else if ("notFound" in outcome) {
     const { proven, reason } = outcome.notFound;
+    // What it was looked for under may be gone because it has become something else, which another look has told.
+    const isItself = (current: TaskRecord): boolean => current.ref === record.ref;
     if (!proven && isSuspect) {
-      await applyTransition(engine, record.taskId, (current) => suspectTransition(current, reason, engine.store.now()));
+      await applyTransition(engine, record.taskId, (current) =>
+        isItself(current) ? suspectTransition(current, reason, engine.store.now()) : undefined,
+      );
       return;
     }
     if (record.missingSince === undefined)
       engine.audit({ kind: "execution_missing", ...aboutTask(record), message: reason, fields: { proven } });
-    await applyTransition(engine, record.taskId, (current) => missingTransition(engine, current, proven, reason));
+    await applyTransition(engine, record.taskId, (current) =>
+      isItself(current) ? missingTransition(engine, current, proven, reason) : undefined,
+    );
   }
 };
 

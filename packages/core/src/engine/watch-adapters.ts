@@ -8,7 +8,6 @@ import { callAdapter } from "./call-adapter.ts";
 import { backOffMs } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { openQuestions } from "./questions.ts";
-import { reviseTask } from "./revise-task.ts";
 import type { Service } from "./service.ts";
 import { saveStarted } from "./start-execution.ts";
 import { hasExecutionEnded } from "./transitions.ts";
@@ -66,13 +65,14 @@ const takeUpdate = async (engine: EngineContext, record: TaskRecord, update: Exe
   }
   // Nothing that is told of it now is worth a look.
   if (hasExecutionEnded(record) && (update.snapshot === undefined || !isEnded(update.snapshot.status))) return;
-  if (update.snapshot === undefined) {
-    engine.lookSoon(await takeRef(engine, record, update));
+  // Nor is what is told under another ref taken for its own: a namesake's, or, where refs evolve, something that a look tells.
+  if (update.snapshot === undefined || (update.ref ?? record.ref) !== record.ref) {
+    engine.lookSoon(record);
     return;
   }
   // Events come late and out of order: one that says less than an end is only a reason to look.
   if (isEnded(update.snapshot.status) || !isOlder(record, update))
-    await takeSnapshot(engine, record, update.snapshot, { ref: update.ref, ...trustOf(engine, record) });
+    await takeSnapshot(engine, record, update.snapshot, trustOf(engine, record));
   else engine.lookSoon(record);
   if (lacksQuestion(record, update)) engine.lookSoon(record);
 };
@@ -85,16 +85,6 @@ const trustOf = (engine: EngineContext, record: TaskRecord): { readonly lookedAt
 const lacksQuestion = (record: TaskRecord, { snapshot }: ExecutionUpdate): boolean => {
   const asked = new Set(snapshot?.questions?.map(({ id }) => id));
   return snapshot?.questions !== undefined && openQuestions(record).some(({ questionId }) => !asked.has(questionId));
-};
-
-/** A ref beside our key may be a newer one (a queue item became a build). */
-const takeRef = async (
-  engine: EngineContext,
-  record: TaskRecord,
-  { key, ref }: ExecutionUpdate,
-): Promise<TaskRecord> => {
-  if (key === undefined || ref === undefined || ref === record.ref) return record;
-  return (await reviseTask(engine, record.taskId, (current) => ({ record: { ...current, ref } }), record)) ?? record;
 };
 
 const rank = { queued: 0, running: 1, waiting: 1, succeeded: 2, failed: 2, cancelled: 2 } as const;

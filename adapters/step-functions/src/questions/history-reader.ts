@@ -1,8 +1,7 @@
-import type { HistoryEvent, SfnClient } from "../aws/client.ts";
+import type { SfnClient } from "../aws/client.ts";
 import { foldHistory, type HistoryFold } from "./fold-history.ts";
+import { pageSize, readBack } from "./read-back.ts";
 
-/** AWS gives so many at most. */
-export const pageSize = 1_000;
 /** Of so many executions with long histories what was read is kept, so that only what is new is read again. */
 const mostKept = 200;
 
@@ -10,25 +9,6 @@ export interface HistoryReader {
   /** All of an execution's history. `take`: whether another page may be read. Undefined: not all pages might be. */
   read(arn: string, take: () => Promise<boolean>, signal: AbortSignal): Promise<HistoryFold | undefined>;
 }
-
-/** Pages from the newest event back to `afterId`. Undefined when they might not be read to the end. */
-export const readBack = async (
-  client: SfnClient,
-  arn: string,
-  afterId: number,
-  take: () => Promise<boolean>,
-  signal: AbortSignal,
-): Promise<readonly HistoryEvent[] | undefined> => {
-  const events: HistoryEvent[] = [];
-  let token: string | undefined;
-  do {
-    if (!(await take())) return undefined;
-    const page = await client.history(arn, { size: pageSize, ...(token === undefined ? {} : { token }) }, signal);
-    events.push(...page.rows);
-    token = page.next;
-  } while (token !== undefined && !events.some(({ id }) => id <= afterId + 1));
-  return events;
-};
 
 export const historyReader = (client: SfnClient): HistoryReader => {
   /** Histories of more than a page, the one read last at the end. */

@@ -1,17 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import type { ExecutionRef, InspectItem, InspectOutcome } from "@taskbridge/core/adapter";
-import type { SfnClient } from "../src/aws/client.ts";
-import { sfnClient } from "../src/aws/sfn-client.ts";
-import { quotasOf, tokenBucket } from "../src/aws/token-bucket.ts";
-import { withSignal } from "../src/aws/with-signal.ts";
-import { inspectExecutions } from "../src/inspect.ts";
-import { toRef } from "../src/mapping/execution-arn.ts";
-import { detailReader } from "../src/questions/read-details.ts";
-import { parseOptions } from "../src/settings/parse-options.ts";
-import { sweeps } from "../src/sweep.ts";
-import { callContext, newKey } from "./call-context.ts";
-import { runsOn } from "./facade/script.ts";
-import { type FacadeBench, facadeBench } from "./facade-bench.ts";
+import type { ExecutionRef, InspectItem, InspectOutcome, JsonObject } from "@taskbridge/core/adapter";
+import type { SfnClient } from "../../src/aws/client.ts";
+import { quotasOf } from "../../src/aws/quotas.ts";
+import { sfnClient } from "../../src/aws/sfn-client.ts";
+import { tokenBucket } from "../../src/aws/token-bucket.ts";
+import { withSignal } from "../../src/aws/with-signal.ts";
+import { inspectExecutions } from "../../src/looks/inspect-executions.ts";
+import { sweeps } from "../../src/looks/sweeps.ts";
+import { toRef } from "../../src/mapping/execution-arn.ts";
+import { detailReader } from "../../src/questions/detail-reader.ts";
+import { parseOptions } from "../../src/settings/parse-options.ts";
+import { callContext, newKey } from "../call-context.ts";
+import { ask, mapRun, parallel, runsOn } from "../facade/script.ts";
+import { type FacadeBench, facadeBench } from "../facade-bench.ts";
 
 let bench: FacadeBench;
 let machine: string;
@@ -69,6 +70,29 @@ describe("many executions", () => {
     expect(asked("ListExecutions")).toBeLessThanOrEqual(4);
   });
 
+  it("share a list with those that are looked at soon after, however many pages it has", async () => {
+    const ours = populate(2_500, "ours");
+    populate(9_000, "foreign");
+    const items = ours.map((ref) => toItem(ref));
+    for (const part of [0, 1_000, 2_000]) await look(items.slice(part, part + 1_000));
+    expect(asked("ListExecutions")).toBe(12);
+    expect(asked("DescribeExecution")).toBe(0);
+    // Who is looked at again wants to know more than the first look has seen.
+    const [ended] = ours;
+    bench.facade.end(ended as ExecutionRef, { status: "ABORTED" });
+    const [outcome] = await look(items.slice(0, 1_000));
+    expect(statusOf(outcome)).toBe("cancelled");
+    expect(asked("ListExecutions")).toBeGreaterThan(12);
+  });
+
+  it("that were started after a list began are not described one by one for it", async () => {
+    const older = populate(50, "older").map((ref) => toItem(ref));
+    await look(older.slice(0, 10));
+    const younger = populate(50, "younger").map((ref) => toItem(ref));
+    expect((await look(younger)).map(statusOf)).toEqual(younger.map(() => "running"));
+    expect([asked("ListExecutions"), asked("DescribeExecution")]).toEqual([2, 0]);
+  });
+
   it("are told by their last event when more have ended than may be described at once", async () => {
     const refs = populate(400, "ours");
     for (const ref of refs) bench.facade.end(ref, { status: "FAILED", error: "NoStock", cause: "none left" });
@@ -88,6 +112,16 @@ describe("many executions", () => {
     bench.facade.setFaults({ denies: ["GetExecutionHistory"] });
     const outcomes = await look(refs.map((ref) => toItem(ref)));
     expect(new Set(outcomes.map(statusOf))).toEqual(new Set(["cancelled", "unavailable"]));
+    const before = asked("GetExecutionHistory");
+    const context = callContext();
+    const left = refs.filter((_ref, index) => statusOf(outcomes[index]) === "unavailable");
+    await look(
+      left.map((ref) => toItem(ref)),
+      context,
+    );
+    // Nor is it asked again at each look.
+    expect(asked("GetExecutionHistory")).toBe(before);
+    expect(context.logged).toEqual([]);
   });
 
   it("are all described for one token each, as far as those reach", async () => {
@@ -224,7 +258,38 @@ describe("AWS refuses", () => {
     const [outcome] = await look([{ ref, want: "detail" }], context);
     expect(outcome).toEqual({ snapshot: expect.not.objectContaining({ questions: expect.anything() }) });
     expect(context.logged).toEqual([expect.stringContaining("states:GetExecutionHistory")]);
+    await look([{ ref, want: "detail" }], context);
+    expect([context.logged.length, asked("GetExecutionHistory")]).toEqual([1, 1]);
   });
+
+  it("the count of a Map's items: it is asked for once in a minute, and questions are told all the same", async () => {
+    bench.facade.machine("mapping", { steps: [parallel("Both", [mapRun("Items", 10, 60_000)], [ask("Approve")])] });
+    const { ref } = await bench.adapter.start(
+      { key: newKey(), target: { stateMachine: "mapping" }, input: "{}", attempt: 1 },
+      callContext(),
+    );
+    bench.facade.setFaults({ denies: ["DescribeMapRun"] });
+    const context = callContext();
+    for (let time = 0; time < 3; time++)
+      expect((await look([{ ref, want: "detail" }], context)).map(statusOf)).toEqual(["waiting"]);
+    expect(asked("DescribeMapRun")).toBe(1);
+    expect(context.logged).toEqual([expect.stringContaining("states:DescribeMapRun")]);
+  });
+});
+
+it("says once that a question cannot be put, since its token is not found", async () => {
+  const deep = Array.from({ length: 14 }).reduce<JsonObject>((inner) => ({ inner }), { token: "t" });
+  bench.facade.machine("hiding", { steps: [ask("Approve", {}, { parameters: () => ({ MessageBody: deep }) })] });
+  const { ref } = await bench.adapter.start(
+    { key: newKey(), target: { stateMachine: "hiding" }, input: "{}", attempt: 1 },
+    callContext(),
+  );
+  const context = callContext();
+  for (let time = 0; time < 2; time++)
+    expect((await look([{ ref, want: "detail" }], context)).map(statusOf)).toEqual(["running"]);
+  expect(context.logged).toEqual([
+    expect.stringMatching(/hiding: the state Approve waits for a task token .*deeper than 12/),
+  ]);
 });
 
 it("reads histories within their rate, those first that were read longest ago", async () => {

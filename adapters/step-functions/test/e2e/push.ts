@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { asking, describeMoto, type MotoBench, motoBench } from "../moto-bench.ts";
+import { asking, type MotoBench } from "../moto-bench.ts";
 import { type SeenTask, type TaskClient, taskClient } from "../task-client.ts";
 import { type Served, type ServedFolder, servedFolder } from "./served-folder.ts";
 
 /** So rarely that what is not heard is noticed much too late. */
 const looksEveryMs = 60_000;
 
-const yaml = ({ endpoint, queueUrl }: MotoBench): string => `
+const yaml = (endpoint: string, queueUrl: string): string => `
 store: sqlite:./tasks.db
 adapters:
   aws:
@@ -16,28 +16,28 @@ adapters:
     queueUrl: "${queueUrl}"
     queueEndpoint: "${endpoint}"
 tools:
-  - name: orders
-    description: Runs orders.
+  - name: parcels
+    description: Sends parcels.
     adapter: aws
-    target: { stateMachine: orders }
+    target: { stateMachine: parcels }
     input: { type: object }
     task: { pollIntervalMs: ${looksEveryMs} }
 `;
 
-describeMoto("with a queue", () => {
-  let bench: MotoBench;
+export const testPush = (getBench: () => MotoBench): void => {
   let relay: ReturnType<MotoBench["relay"]>;
   let folder: ServedFolder;
   let served: Served;
   let client: TaskClient;
   beforeAll(async () => {
-    bench = await motoBench();
-    await bench.machine("orders", {
-      Pause: { Type: "Wait", Seconds: 2, Next: "Approve" },
-      Approve: { ...asking(bench.queueUrl, "orders"), End: true },
+    const bench = getBench();
+    const queueUrl = await bench.queue("push");
+    await bench.machine("parcels", {
+      Pause: { Type: "Wait", Seconds: 1, Next: "Approve" },
+      Approve: { ...asking(queueUrl, "parcels"), End: true },
     });
-    relay = bench.relay(["orders"]);
-    folder = await servedFolder(yaml(bench));
+    relay = bench.relay(["parcels"], queueUrl);
+    folder = await servedFolder(yaml(bench.endpoint, queueUrl));
     served = await folder.serve();
     client = taskClient(served.url);
   }, 90_000);
@@ -45,22 +45,23 @@ describeMoto("with a queue", () => {
     await served?.stop();
     await folder?.close();
     await relay?.stop();
-    await bench?.stop();
   });
 
-  it("questions and ends are noticed long before anybody would look", async () => {
+  it("questions and ends are noticed long before anybody would look, and any object is the state's output", async () => {
     const begunAt = Date.now();
-    const { taskId } = await client.start("orders");
+    const { taskId } = await client.start("parcels");
     const frames: SeenTask[] = [];
     await client.listen([taskId], (task) => {
       frames.push(task);
       const [key] = Object.keys(task.inputRequests ?? {});
       if (task.status !== "input_required" || key === undefined) return;
-      void client.request("tasks/update", { taskId, inputResponses: { [key]: { action: "accept", content: {} } } });
+      const content = { json: '{"by":"van"}' };
+      void client.request("tasks/update", { taskId, inputResponses: { [key]: { action: "accept", content } } });
     });
     expect(frames.map(({ status }) => status)).toEqual(
       expect.arrayContaining(["working", "input_required", "completed"]),
     );
+    expect(JSON.parse(frames.at(-1)?.result?.content[0]?.text ?? "")).toEqual({ by: "van" });
     expect(Date.now() - begunAt).toBeLessThan(looksEveryMs / 2);
   }, 90_000);
-});
+};

@@ -24,20 +24,16 @@ const bodies: ReadonlySet<string> = new Set([
   "RequestBody",
 ]);
 
-interface Leaf {
-  readonly key: string;
-  readonly text: string;
-  readonly depth: number;
-  readonly holder: unknown;
-  readonly body: unknown;
-}
-
 interface Place {
   readonly key: string;
   readonly path: string;
   readonly depth: number;
   readonly holder: unknown;
   readonly body: unknown;
+}
+
+interface Leaf extends Place {
+  readonly text: string;
 }
 
 const parsed = (text: string): unknown => {
@@ -50,10 +46,10 @@ const parsed = (text: string): unknown => {
 };
 
 const leavesOf = (value: unknown, place: Place): readonly Leaf[] => {
-  const { key, path, depth } = place;
+  const { path, depth } = place;
   const inner = typeof value === "string" && bodies.has(path) ? parsed(value) : value;
   const body = bodies.has(path) ? inner : place.body;
-  if (typeof inner === "string") return inner === "" ? [] : [{ key, text: inner, depth, holder: place.holder, body }];
+  if (typeof inner === "string") return inner === "" ? [] : [{ ...place, text: inner, body }];
   if (depth >= deepest) return [];
   if (Array.isArray(inner)) return inner.flatMap((item) => leavesOf(item, { ...place, depth: depth + 1, body }));
   if (!isObject(inner)) return [];
@@ -61,13 +57,7 @@ const leavesOf = (value: unknown, place: Place): readonly Leaf[] => {
   const named =
     typeof inner.Name === "string" && typeof inner.Value === "string" ? { [inner.Name]: inner.Value } : inner;
   return Object.entries(named).flatMap(([name, item]) =>
-    leavesOf(item, {
-      key: name,
-      path: path === "" ? name : `${path}.${name}`,
-      depth: depth + 1,
-      holder: inner,
-      body,
-    }),
+    leavesOf(item, { key: name, path: path === "" ? name : `${path}.${name}`, depth: depth + 1, holder: inner, body }),
   );
 };
 

@@ -7,12 +7,12 @@ import {
   isEnded,
   toBridgeError,
 } from "@taskbridge/core/adapter";
-import type { SfnClient } from "./aws/client.ts";
-import type { Quotas } from "./aws/token-bucket.ts";
-import { consoleUrlOf, type ExecutionPlace, parseRef } from "./mapping/execution-arn.ts";
-import { toSnapshot } from "./mapping/to-snapshot.ts";
-import type { DetailReader } from "./questions/read-details.ts";
-import type { RunningList, Sweeps } from "./sweep.ts";
+import type { SfnClient } from "../aws/client.ts";
+import type { Quotas } from "../aws/quotas.ts";
+import { consoleUrlOf, type ExecutionPlace, parseRef } from "../mapping/execution-arn.ts";
+import { toSnapshot } from "../mapping/to-snapshot.ts";
+import type { DetailReader } from "../questions/detail-reader.ts";
+import type { RunningList, Sweeps } from "./sweeps.ts";
 
 export interface InspectTools {
   readonly client: SfnClient;
@@ -44,11 +44,6 @@ const toOutcome = (error: unknown): InspectOutcome => {
   return { unavailable: known.message, ...pause };
 };
 
-/** Histories may be left out of what an operator allows. */
-const ifDenied = (error: unknown): undefined => {
-  if (toBridgeError(error).code !== "denied") throw error;
-};
-
 const describe = async (
   { client, quotas, details }: InspectTools,
   look: Look,
@@ -58,7 +53,7 @@ const describe = async (
   const rates = quotas(look.arn);
   if (!rates.describe.tryTake()) {
     // What ended can be read from the last event as well, by a rate of its own.
-    const end = rates.history.tryTake() ? await details.readEnd(look, signal).catch(ifDenied) : undefined;
+    const end = await details.readEnd(look, context);
     if (end !== undefined) return { snapshot: end };
     if (!(await rates.describe.take(describeWithinMs, signal)))
       return { unavailable: "more executions have ended than AWS lets be described; looked at soon" };
@@ -91,13 +86,13 @@ const lookAt = async (
       .running(machineArn, wanted, context.signal)
       .catch((error: unknown): RunningList => {
         // Deleted meanwhile: its executions are asked for one by one.
-        if (toBridgeError(error).code === "not_found") return { running: new Map(), pages: 0 };
+        if (toBridgeError(error).code === "not_found") return { running: new Map() };
         throw error;
       });
     // What was not reached is described as far as that rate goes.
     if (refusal !== undefined) refusals.push(refusal);
     missing = looks.filter(({ arn }) => !running.has(arn));
-    for (const { arn, startedAt } of running.values())
+    for (const [arn, startedAt] of running)
       outcomes.set(arn, { snapshot: { status: "running", startedAt, url: consoleUrlOf(arn) } });
   }
   await Promise.all(

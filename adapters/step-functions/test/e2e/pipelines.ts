@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { asking, describeMoto, type MotoBench, motoBench } from "../moto-bench.ts";
+import { asking, type MotoBench } from "../moto-bench.ts";
 import { type SeenTask, type TaskClient, taskClient } from "../task-client.ts";
 import { until } from "../until.ts";
 import { type Served, type ServedFolder, servedFolder } from "./served-folder.ts";
@@ -40,13 +40,13 @@ const orders = (queueUrl: string): Readonly<Record<string, object>> => ({
   Approve: { ...asking(queueUrl, "orders", { message: "Send the order?", requestedSchema: schema }), End: true },
 });
 
-describeMoto("machines that a configuration file alone exposes", () => {
+export const testPipelines = (getBench: () => MotoBench): void => {
   let bench: MotoBench;
   let folder: ServedFolder;
   let served: Served;
   let client: TaskClient;
   beforeAll(async () => {
-    bench = await motoBench();
+    bench = getBench();
     await bench.machine("orders", orders(bench.queueUrl));
     await bench.machine("broken", { Stop: { Type: "Fail", Error: "NoStock", Cause: "none left" } });
     await bench.machine("endless", { Forever: { Type: "Wait", Seconds: 600, End: true } });
@@ -57,7 +57,6 @@ describeMoto("machines that a configuration file alone exposes", () => {
   afterAll(async () => {
     await served?.stop();
     await folder?.close();
-    await bench?.stop();
   });
 
   const input = { rush: false, lines: [1, 2] };
@@ -124,9 +123,8 @@ describeMoto("machines that a configuration file alone exposes", () => {
   }, 60_000);
 
   it("are found by discover and approved of by doctor", async () => {
-    const discovered = await folder.runHere("discover");
+    const [discovered, { stdout, stderr }] = await Promise.all([folder.runHere("discover"), folder.runHere("doctor")]);
     expect([discovered.code, discovered.stdout]).toEqual([0, expect.stringContaining("stateMachine:orders")]);
-    const { stdout, stderr } = await folder.runHere("doctor");
     expect(stdout + stderr).toMatch(/orders, STANDARD, in eu-west-1/);
   }, 30_000);
-});
+};

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { StartKey, StartRequest } from "@taskbridge/core/adapter";
-import type { StepFunctionsTarget } from "../src/index.ts";
-import { callContext, newKey } from "./call-context.ts";
-import { countStarted, type FacadeBench, facadeBench } from "./facade-bench.ts";
+import { type StepFunctionsTarget, stepFunctions } from "../../src/index.ts";
+import { callContext, newKey } from "../call-context.ts";
+import { runsOn } from "../facade/script.ts";
+import { countStarted, type FacadeBench, facadeBench } from "../facade-bench.ts";
 
 let bench: FacadeBench;
 beforeEach(async () => {
@@ -22,6 +23,7 @@ const request = (key: StartKey, more: Partial<StartRequest<StepFunctionsTarget>>
 });
 const start = (key: StartKey, more?: Partial<StartRequest<StepFunctionsTarget>>) =>
   bench.adapter.start(request(key, more), callContext());
+const arnOf = (name: string): string => `arn:aws:states:eu-west-1:123456789012:stateMachine:${name}`;
 const asked = (action: string): number => bench.facade.counts[action]?.asked ?? 0;
 
 describe("one start is one execution", () => {
@@ -38,13 +40,12 @@ describe("one start is one execution", () => {
 
   it("adopts one that has ended meanwhile, with its end", async () => {
     const key = newKey();
-    const target = bench.target("succeeds");
     bench.facade.setFaults({ losesAnswer: (action) => action === "StartExecution" });
-    await expect(start(key, { target })).rejects.toMatchObject({ code: "outcome_unknown" });
+    await expect(start(key)).rejects.toMatchObject({ code: "outcome_unknown" });
     bench.facade.setFaults({});
-    const [execution] = bench.facade.executions(`arn:aws:states:eu-west-1:123456789012:stateMachine:succeeds`);
+    const [execution] = bench.facade.executions(arnOf("runs-until-cancelled"));
     bench.facade.end(execution?.arn ?? "", { status: "FAILED", error: "E" });
-    const { snapshot } = await start(key, { target, attempt: 2, firstSentAt: Date.now() });
+    const { snapshot } = await start(key, { attempt: 2, firstSentAt: Date.now() });
     expect(snapshot).toMatchObject({ status: "failed", failure: { code: "E" } });
   });
 
@@ -77,6 +78,100 @@ describe("one start is one execution", () => {
     await expect(start(newKey(), { target: { stateMachine: arn, alias: "gone" } })).rejects.toMatchObject({
       code: "not_found",
     });
+  });
+});
+
+describe("of an earlier send, whose answer was lost, a refusal says nothing", () => {
+  const key = newKey();
+  let sentAt = 0;
+  let machine = "";
+
+  /** What a process after that one, which knows nothing of it, is told. */
+  const startAgain = async (more: Partial<StartRequest<StepFunctionsTarget>> = {}, afterMs = 1_000) => {
+    const adapter = stepFunctions({ region: bench.facade.region, endpoint: bench.facade.endpoint });
+    const context = callContext({ now: () => sentAt + afterMs });
+    return adapter
+      .start(request(key, { target: { stateMachine: machine }, attempt: 2, firstSentAt: sentAt, ...more }), context)
+      .finally(() => adapter.close?.());
+  };
+
+  beforeEach(() => {
+    sentAt = Date.now();
+    machine = bench.facade.machine("orders", runsOn);
+  });
+
+  const send = async (fault: "losesAnswer" | "losesRequest") => {
+    bench.facade.setFaults({ [fault]: (action: string) => action === "StartExecution" });
+    await expect(start(key, { target: { stateMachine: machine } })).rejects.toMatchObject({ code: "outcome_unknown" });
+    bench.facade.setFaults({});
+  };
+
+  it.each<[string, () => void]>([
+    ["is being deleted", () => bench.facade.remove(machine, "deleting")],
+    ["may not be started any more", () => bench.facade.setFaults({ denies: ["StartExecution"] })],
+    ["may not be described any more", () => bench.facade.setFaults({ denies: ["DescribeStateMachine"] })],
+    [
+      "cannot be started for its rate",
+      () => bench.facade.setFaults({ throttles: (name) => name === "StartExecution" }),
+    ],
+    [
+      "cannot be started for AWS' own trouble",
+      () => bench.facade.setFaults({ fails: (name) => (name === "StartExecution" ? 503 : undefined) }),
+    ],
+    ["is one of too many", () => bench.facade.limitOpenExecutions(1)],
+  ])("and what runs is adopted when its machine %s", async (_name, spoil) => {
+    await send("losesAnswer");
+    spoil();
+    expect(await startAgain()).toMatchObject({ ref: expect.stringContaining(key), snapshot: { status: "running" } });
+    expect(bench.facade.executions(machine)).toHaveLength(1);
+  });
+
+  it("also by the machine's name", async () => {
+    await send("losesAnswer");
+    bench.facade.setFaults({ denies: ["DescribeStateMachine", "StartExecution"] });
+    const { ref } = await startAgain({ target: { stateMachine: "orders" } });
+    expect(ref).toContain(key);
+  });
+
+  it("and while AWS shows none, it may still do so", async () => {
+    await send("losesAnswer");
+    bench.facade.setLag({ describeMs: 60_000 });
+    bench.facade.remove(machine, "deleting");
+    await expect(startAgain()).rejects.toMatchObject({ code: "outcome_unknown", retryAfterMs: 1_000 });
+    bench.facade.setLag({});
+    expect((await startAgain()).ref).toContain(key);
+  });
+
+  it("and is told once AWS would show an execution", async () => {
+    await send("losesRequest");
+    bench.facade.remove(machine, "deleting");
+    await expect(startAgain({}, 29_000)).rejects.toMatchObject({ code: "outcome_unknown" });
+    await expect(startAgain({}, 30_000)).rejects.toMatchObject({ code: "not_found", notSent: true });
+  });
+
+  it("nor does what is refused when AWS is asked", async () => {
+    await send("losesAnswer");
+    bench.facade.setFaults({ denies: ["StartExecution", "DescribeExecution"] });
+    await expect(startAgain({}, 600_000)).rejects.toMatchObject({
+      code: "outcome_unknown",
+      message: expect.stringMatching(/states:DescribeExecution.*states:StartExecution/),
+    });
+    const [execution] = bench.facade.executions(machine);
+    bench.facade.end(execution?.arn ?? "", { status: "ABORTED" });
+    bench.facade.setFaults({ denies: ["DescribeExecution"] });
+    await expect(startAgain()).rejects.toMatchObject({ code: "outcome_unknown" });
+  });
+
+  it("but a limited rate stays one that is waited for", async () => {
+    await send("losesRequest");
+    bench.facade.setFaults({ throttles: (name) => name === "StartExecution" });
+    await expect(startAgain()).rejects.toMatchObject({ code: "throttled", retryAfterMs: 1_000 });
+  });
+
+  it("and a first send is refused without another question", async () => {
+    bench.facade.setFaults({ denies: ["StartExecution"] });
+    await expect(start(key, { target: { stateMachine: machine } })).rejects.toMatchObject({ code: "denied" });
+    expect(asked("DescribeExecution")).toBe(0);
   });
 });
 
@@ -155,6 +250,7 @@ it("stops with the reason, and says so when it may not", async () => {
     message: denied,
   });
   bench.facade.setFaults({});
-  await bench.adapter.cancel?.(ref, "no need", callContext());
-  expect(bench.facade.execution(ref)).toMatchObject({ status: "ABORTED", cause: "no need" });
+  // An emoji is two units: AWS would refuse half of one.
+  await bench.adapter.cancel?.(ref, `${"n".repeat(999)}\u{1f600}`, callContext());
+  expect(bench.facade.execution(ref)).toMatchObject({ status: "ABORTED", cause: "n".repeat(999) });
 });

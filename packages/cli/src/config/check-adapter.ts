@@ -1,0 +1,51 @@
+import { isBridgeError } from "@taskbridge/core";
+import type { CallContext, CheckFinding, WorkflowAdapter } from "@taskbridge/core/adapter";
+import { unlessAborted } from "../unless-aborted.ts";
+import type { Config } from "./config.ts";
+import { type ConfigPath, parsePath } from "./config-path.ts";
+import type { Pipelines } from "./load-pipelines.ts";
+
+/** What an adapter says of its part of a configuration. */
+export interface PlacedFinding extends Omit<CheckFinding, "path"> {
+  readonly place: ConfigPath;
+}
+
+/** Lets an adapter look whether its backend and the targets of its tools can be used, for at most so long (milliseconds). */
+export const checkAdapter = async (
+  config: Config,
+  { adapters }: Pipelines,
+  name: string,
+  timeoutMs: number,
+): Promise<readonly PlacedFinding[]> => {
+  const adapter = adapters[name] as WorkflowAdapter;
+  const place: ConfigPath = ["adapters", name];
+  const tools = config.tools.flatMap(({ adapter: used, target }, index) => (used === name ? [{ index, target }] : []));
+  if (tools.length === 0) return [{ level: "warning", place, message: "no tool uses it" }];
+  if (adapter.check === undefined)
+    return [{ level: "ok", place, message: `${adapter.kind}; it has no check of its own` }];
+  const late = new AbortController();
+  // Keeps the process alive, unlike `AbortSignal.timeout`.
+  const timer = setTimeout(() => late.abort(), timeoutMs);
+  const { signal } = late;
+  const context: CallContext = { signal, now: () => Date.now(), log: () => {} };
+  try {
+    const targets = tools.map(({ target }) => adapter.parseTarget(target));
+    const findings = await unlessAborted(signal, adapter.check(targets, context));
+    return findings.map(({ path, ...finding }) => ({ ...finding, place: placeOf(path, place, tools) }));
+  } catch (error) {
+    const message = signal.aborted ? `no answer within ${timeoutMs} ms` : textOf(error);
+    return [{ level: "error", place, message }];
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** Adapters tell `targets[i]` by their place among the targets they were given. */
+const placeOf = (path: string, place: ConfigPath, tools: readonly { readonly index: number }[]): ConfigPath => {
+  const parts = parsePath(path);
+  const [root, position, ...rest] = parts;
+  const tool = root === "targets" && typeof position === "number" ? tools[position] : undefined;
+  return tool === undefined ? [...place, ...parts] : ["tools", tool.index, "target", ...rest];
+};
+
+const textOf = (error: unknown): string => (isBridgeError(error) ? error.message : String(error));

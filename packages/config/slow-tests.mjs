@@ -1,0 +1,27 @@
+/** Test files that take long for their size, those of each package in the order to start them in. */
+export const slowTests = [
+  "adapters/bullmq/test/kill/kill.test.ts",
+  "adapters/bullmq/test/e2e/pipelines.test.ts",
+  "adapters/bullmq/test/load/sweep.test.ts",
+  "adapters/bullmq/test/load/push.test.ts",
+
+  "packages/cli/test/commands/interrupted.test.ts",
+  "packages/cli/test/commands/tasks.test.ts",
+  "packages/cli/test/legacy-source.test.ts",
+  "packages/cli/test/commands/hostile-server.test.ts",
+  "packages/cli/test/readme.test.ts",
+
+  "packages/server/test/kill/kill.test.ts",
+  "packages/server/test/attach/cost.test.ts",
+  "packages/server/test/golden/golden.test.ts",
+  "packages/server/test/legacy/session-churn.test.ts",
+  "packages/server/test/kill/client-ids.test.ts",
+  "packages/server/test/draft/ids.test.ts",
+  "packages/server/test/load/results.test.ts",
+  "packages/server/test/load/polling.test.ts",
+
+  "packages/testkit/test/engine-property.test.ts",
+  "packages/testkit/test/engine-mutants.test.ts",
+  "packages/testkit/test/engine-retention.test.ts",
+  "packages/testkit/test/engine-duplicates.test.ts",
+];
