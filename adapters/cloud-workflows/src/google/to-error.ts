@@ -74,6 +74,9 @@ const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
+/** What is read of an error's text (characters). */
+const mostText = 2_000;
+
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -89,11 +92,15 @@ const readStatus = (thrown: Thrown): { readonly status: string; readonly http?: 
   );
   if (http === undefined) {
     const code = typeof thrown.code === "number" ? codes[thrown.code] : undefined;
-    return { status: code ?? "", text: textOf(thrown.message) };
+    return { status: code ?? "", text: textOf(thrown.message).slice(0, mostText) };
   }
   const bodies = [thrown.response?.data, parsed(textOf(thrown.response?.data)), parsed(textOf(thrown.message))];
   const error = bodies.map((body) => objectOf(objectOf(body).error)).find(({ status }) => typeof status === "string");
-  return { status: textOf(error?.status) || (ofHttp[http] ?? ""), http, text: textOf(error?.message) };
+  return {
+    status: textOf(error?.status) || (ofHttp[http] ?? ""),
+    http,
+    text: textOf(error?.message).slice(0, mostText),
+  };
 };
 
 const secondsOf = (value: unknown): number => {

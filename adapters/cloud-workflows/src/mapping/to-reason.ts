@@ -5,16 +5,17 @@ import { blankCallbacks } from "./blank-callbacks.ts";
 /** Longer texts say no more to a person: in characters. */
 const mostReason = 400;
 const mostDetail = 3_000;
-/** Of an error's payload: what an HTTP answer held may be megabytes. */
-const mostPayload = 20_000;
+const mostCode = 100;
+/** What is read of a text at all: what an HTTP answer held may be megabytes. */
+const mostRead = 20_000;
 
 const toLine = (text: string): string =>
-  blankCallbacks(text)
+  blankCallbacks(text.slice(0, mostRead))
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
 
 const toLines = (text: string): string =>
-  blankCallbacks(text)
+  blankCallbacks(text.slice(0, mostRead))
     .replaceAll(/[^\P{Cc}\n\t]+/gu, " ")
     .trim()
     .slice(0, mostDetail);
@@ -54,7 +55,7 @@ export const toReason = ({
   stack,
 }: NonNullable<Execution["error"]>): { readonly reason: string; readonly code?: string; readonly detail?: string } => {
   const raised = parsePayload(payload);
-  const message = toLine(messageOf(raised, payload.slice(0, mostPayload)).slice(0, mostPayload));
+  const message = toLine(messageOf(raised, payload));
   const code = codeOf(raised);
   const [top] = stack;
   const line = top?.line === undefined ? "" : `, line ${top.line}`;
@@ -67,7 +68,7 @@ export const toReason = ({
   const detail = toLines(textOf(context) ?? frames.join("\n"));
   return {
     reason: `${(told === "" ? "failed without an error" : told).slice(0, mostReason)}${place.slice(0, 100)}`,
-    ...(code === undefined ? {} : { code: toLine(code) }),
+    ...(code === undefined ? {} : { code: toLine(code).slice(0, mostCode) }),
     ...(detail === "" ? {} : { detail }),
   };
 };

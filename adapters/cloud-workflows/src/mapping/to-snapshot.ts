@@ -23,6 +23,10 @@ const toFailure = (status: ExecutionStatus, error: Execution["error"]): Executio
 };
 
 const mostSteps = 5;
+/** Of a step (characters). */
+const mostName = 200;
+/** What is read of Google's reason (characters). */
+const mostReason = 2_000;
 
 /** Steps as a person reads them: those of `main` by their names alone. Undefined: there is none. */
 export const toStepsText = (steps: readonly Step[]): string | undefined => {
@@ -30,7 +34,7 @@ export const toStepsText = (steps: readonly Step[]): string | undefined => {
     ...new Set(steps.map(({ routine, step }) => (/^(main)?$/.test(routine) ? step : `${routine}.${step}`))),
   ]
     .filter((name) => name !== "")
-    .map((name) => blankCallbacks(name).replaceAll(/[\s\p{Cc}]+/gu, " "));
+    .map((name) => blankCallbacks(name.slice(0, mostName)).replaceAll(/[\s\p{Cc}]+/gu, " "));
   if (names.length === 0) return undefined;
   const more = names.length > mostSteps ? ` and ${names.length - mostSteps} more` : "";
   return `${names.slice(0, mostSteps).join(", ")}${more}`;
@@ -39,7 +43,9 @@ export const toStepsText = (steps: readonly Step[]): string | undefined => {
 /** Why nothing is known of an execution that Google shows. */
 export const unavailableBecause = ({ state, stateError }: Execution): string =>
   state === "UNAVAILABLE"
-    ? `Google cannot read the execution at present: ${blankCallbacks(stateError ?? "no reason is given")
+    ? `Google cannot read the execution at present: ${blankCallbacks(
+        (stateError ?? "no reason is given").slice(0, mostReason),
+      )
         .replaceAll(/[\s\p{Cc}]+/gu, " ")
         .slice(0, 300)}`
     : `Google tells a state that is not known here: ${state.slice(0, 100)}`;

@@ -26,7 +26,7 @@ const matcherOf = (filter: string | undefined): ((id: string, labels: Workflow["
   return (_id, labels) => Object.hasOwn(labels, key) && (value === undefined || labels[key] === value);
 };
 
-const inputLine = /^taskbridge:input\s+(.+)$/;
+const inputLine = /^taskbridge:input\s+(\S.*)$/;
 
 /** The last line of a description that says what the input is, and the rest. */
 const readDescription = (description: string): { readonly text: string; readonly input: string | undefined } => {

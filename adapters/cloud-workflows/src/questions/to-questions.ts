@@ -33,14 +33,18 @@ export const isOpenIn = (callbacks: readonly Callback[], questionId: string): bo
       isOpen(callback) && [true, false].some((isMatched) => toQuestionId(callback.id, isMatched) === questionId),
   );
 
+/** What is read of a prompt (characters): the engine shows less. */
+const mostPrompt = 20_000;
+
 const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value.trim() !== "" ? value : undefined;
+  typeof value === "string" && value.trim() !== "" ? value.slice(0, mostPrompt) : undefined;
 
 /** A schema from a workflow's variable, which may hold anything. */
 const schemaOf = (value: unknown): JsonObject | undefined => {
   if (!isObject(value)) return undefined;
   try {
-    return JSON.parse(blankCallbacks(JSON.stringify(value))) as JsonObject;
+    const text = JSON.stringify(value);
+    return text.length > mostPrompt ? undefined : (JSON.parse(blankCallbacks(text)) as JsonObject);
   } catch {
     // Nested too deep to be a form.
     return undefined;

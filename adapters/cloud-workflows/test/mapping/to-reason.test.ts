@@ -62,3 +62,11 @@ test("takes a payload that is nested deep, or is megabytes", () => {
   expect(toReason(raised(deep)).reason).toContain("[[[[");
   expect(toReason(raised({ message: "m".repeat(5_000_000) })).reason).toHaveLength(400);
 });
+
+test("reads no more of a text than a person would", () => {
+  const started = performance.now();
+  const text = "http://projects/a/locations/".repeat(100_000);
+  const { reason, code, detail } = toReason(raised({ message: text, code: text }, { context: text }));
+  expect([reason.length, code?.length, detail?.length]).toEqual([400, 100, 3_000]);
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
