@@ -30,14 +30,9 @@ const codes = [
   "UNAUTHENTICATED",
 ] as const;
 
-const ofHttp: Readonly<Record<number, string>> = {
-  400: "INVALID_ARGUMENT",
+/** What means the same whoever answers. Of others, a gateway or a proxy says nothing about executions and permissions. */
+const ofAnybody: Readonly<Record<number, string>> = {
   401: "UNAUTHENTICATED",
-  403: "PERMISSION_DENIED",
-  404: "NOT_FOUND",
-  409: "FAILED_PRECONDITION",
-  410: "NOT_FOUND",
-  412: "FAILED_PRECONDITION",
   429: "RESOURCE_EXHAUSTED",
   501: "UNIMPLEMENTED",
 };
@@ -54,6 +49,9 @@ const refusals: Readonly<Record<string, Told>> = {
   ALREADY_EXISTS: ["conflict", "it is in no state for"],
   UNIMPLEMENTED: ["unsupported", "the server at `endpoint` does not know"],
 };
+
+/** Told by 4xx as well. */
+const mayHaveBegun: ReadonlySet<string> = new Set(["ABORTED", "CANCELLED", "DEADLINE_EXCEEDED", "UNKNOWN"]);
 
 /** A quota is for a minute: how long one that is used up is waited for when Google does not say (milliseconds). */
 const throttlePauseMs = 2_000;
@@ -85,8 +83,16 @@ const parsed = (text: string): unknown => {
   }
 };
 
+interface ReadStatus {
+  /** Of `google.rpc.Code`; empty where Google has not told one. */
+  readonly status: string;
+  readonly http?: number;
+  /** Google's own. */
+  readonly text: string;
+}
+
 /** Google's client throws errors of gRPC's form, or those of HTTP with the answer's text, whichever layer noticed. */
-const readStatus = (thrown: Thrown): { readonly status: string; readonly http?: number; readonly text: string } => {
+const readStatus = (thrown: Thrown): ReadStatus => {
   const http = [thrown.status, thrown.code].find(
     (value): value is number => typeof value === "number" && value >= 400 && value < 600,
   );
@@ -97,7 +103,7 @@ const readStatus = (thrown: Thrown): { readonly status: string; readonly http?: 
   const bodies = [thrown.response?.data, parsed(textOf(thrown.response?.data)), parsed(textOf(thrown.message))];
   const error = bodies.map((body) => objectOf(objectOf(body).error)).find(({ status }) => typeof status === "string");
   return {
-    status: textOf(error?.status) || (ofHttp[http] ?? ""),
+    status: textOf(error?.status) || (ofAnybody[http] ?? ""),
     http,
     text: textOf(error?.message).slice(0, mostText),
   };
@@ -165,9 +171,12 @@ export const toError = (error: unknown, { action, ifSent }: CallPlace): BridgeEr
     const reason = code === "invalid_input" || code === "conflict" ? why(text) : "";
     return new BridgeError(code, `${told}${reason}`, { notSent: true, ...pause, data, cause: error });
   }
-  // A timeout and a hang-up are told by 4xx as well.
-  if (http !== undefined && http < 500 && http !== 408 && http !== 499)
+  if (http !== undefined && http < 500 && status !== "" && !mayHaveBegun.has(status))
     return new BridgeError("bad_response", `Google refuses ${action} (${http})`, { notSent: true, data, cause: error });
+  if (http !== undefined && status === "") {
+    const message = `${action}: something before Google answers (HTTP ${http}; a proxy, or \`endpoint\`)`;
+    return new BridgeError(ifSent, message, { data, cause: error });
+  }
   const isLate = /^(AbortError|TimeoutError)$/.test(textOf(thrown.name)) || isAborted(thrown);
   const what = isLate ? "no answer in time" : `failed (${http ?? (status || textOf(thrown.code) || "no answer")})`;
   return new BridgeError(ifSent, `${action}: ${what}`, { data, cause: error });
