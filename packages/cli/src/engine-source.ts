@@ -106,7 +106,10 @@ const toPendingCall = ({ start }: TaskRecord, effect: TaskRecord["effects"][numb
     ...(effect.kind === "answer" ? { questionKey: effect.questionKey } : {}),
     attempts: effect.attempts,
     ...(effect.lastError === undefined ? {} : { lastError: effect.lastError }),
-    ...(effect.kind === "start" ? { mayHaveArrived: start.firstSentAt !== undefined } : {}),
+    // A try that is under way is noted as sent, whatever came of the one before.
+    ...(effect.kind === "start"
+      ? { mayHaveArrived: start.firstSentAt !== undefined && effect.nothingSent !== true }
+      : {}),
   };
 };
 

@@ -31,9 +31,10 @@ const runningParts = (record: TaskRecord): readonly (string | undefined)[] => {
 
 /** Why a start that was tried has no answer: without the error, which may name hosts of the operator. */
 const toUnstarted = ({ ref, effects, start }: TaskRecord): string | undefined => {
-  const hasFailed = effects.some(({ kind, lastError }) => kind === "start" && lastError !== undefined);
-  if (ref !== undefined || !hasFailed) return undefined;
-  return start.firstSentAt === undefined
+  const pending = effects.find((effect) => effect.kind === "start");
+  if (ref !== undefined || pending?.lastError === undefined) return undefined;
+  // A send that is under way is noted already, and says nothing of those before it.
+  return start.firstSentAt === undefined || pending.nothingSent === true
     ? "not started yet: the backend does not take it at present"
     : "not known yet whether it was started: the backend does not tell at present";
 };

@@ -46,6 +46,11 @@ describe("a start that was tried in vain", () => {
       { effects: [failed], start: { deadlineAt: 1, firstSentAt: 1 } },
       "not known yet whether it was started: the backend does not tell at present",
     ],
+    [
+      "had not arrived before the try that is under way",
+      { effects: [{ ...failed, nothingSent: true }], start: { deadlineAt: 1, firstSentAt: 1 } },
+      notStarted,
+    ],
     ["was not refused yet", { effects: [effect], start: { deadlineAt: 1 } }, undefined],
     [
       "has been accepted meanwhile",

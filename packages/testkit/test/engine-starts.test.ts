@@ -165,6 +165,22 @@ describe("a start that is refused for now", () => {
     expect(world.backend.starts()).toBe(1);
   });
 
+  it("is known not to have arrived also while it is tried again, until that is in doubt", async () => {
+    const world = await open(withPromise(findable));
+    world.backend.faults.next("start", { before: { code: "unavailable", notSent: true } });
+    world.backend.faults.next("start", { before: "hang" });
+    attempted(startTask(world));
+    await world.clock.advance(2_000);
+    const trying = await onlyTask(world);
+    expect(trying.start.firstSentAt).toBeDefined();
+    expect(trying.effects).toMatchObject([{ kind: "start", attempts: 2, nothingSent: true }]);
+    world.backend.faults.always("find", { before: "unavailable" });
+    await world.clock.advance(40_000);
+    const [doubted] = (await onlyTask(world)).effects;
+    expect(doubted).toMatchObject({ kind: "start", lastError: expect.any(String) });
+    expect(doubted).not.toHaveProperty("nothingSent");
+  });
+
   it("is tried again within seconds also after many failures, since somebody waits for it", async () => {
     const world = await open(withPromise(idempotent));
     world.backend.faults.always("start", { before: { code: "unavailable", notSent: true } });

@@ -55,7 +55,11 @@ interface EffectBase {
  * once confirmed or hopeless, by whichever process gets there.
  */
 export type Effect =
-  | (EffectBase & { readonly kind: "start" })
+  | (EffectBase & {
+      readonly kind: "start";
+      /** Beside `lastError`: when that was written down, no send may have arrived. */
+      readonly nothingSent?: true;
+    })
   /** Stops the execution, whatever the task's own state. */
   | (EffectBase & { readonly kind: "cancel"; readonly reason: string })
   /** The content is the payload `answer:<answerId>`. */

@@ -51,12 +51,19 @@ export const withEffectDelayed = (
   lastError?: string,
 ): TaskRecord => ({
   ...record,
-  effects: record.effects.map((effect) =>
-    effect.id === effectId
-      ? { ...effect, notBefore, ...(lastError === undefined ? {} : { lastError: lastError.slice(0, 300) }) }
-      : effect,
-  ),
+  effects: record.effects.map((effect) => {
+    if (effect.id !== effectId) return effect;
+    return lastError === undefined ? { ...effect, notBefore } : { ...withError(effect, record, lastError), notBefore };
+  }),
 });
+
+const withError = (effect: Effect, { start }: TaskRecord, error: string): Effect => {
+  const lastError = error.slice(0, 300);
+  if (effect.kind !== "start") return { ...effect, lastError };
+  const { nothingSent: _, ...rest } = effect;
+  // The next send is noted before it leaves, and says nothing of the one that failed.
+  return { ...rest, lastError, ...(start.firstSentAt === undefined ? { nothingSent: true } : {}) };
+};
 
 /** Marks an entry as being carried out until `until`; undefined when it is gone, or someone else has it. */
 export const claimEffect = (

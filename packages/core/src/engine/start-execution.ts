@@ -236,8 +236,8 @@ export const delayStart = (
   notArrived: boolean,
 ): Promise<boolean> =>
   concludeStart(engine, record, effect, (current) => {
-    const delayed = withEffectDelayed(current, effect.id, engine.store.now() + waitMs, error.message);
-    return unchanged(notArrived ? withoutSend(delayed, record) : delayed);
+    const settled = notArrived ? withoutSend(current, record) : current;
+    return unchanged(withEffectDelayed(settled, effect.id, engine.store.now() + waitMs, error.message));
   });
 
 /** Takes back the note that a send may have arrived, when it certainly has not and was the only one. `sent`: as it was sent. */
