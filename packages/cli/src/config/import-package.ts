@@ -9,9 +9,13 @@ export type ImportOutcome =
 
 /**
  * Imports the first of these packages that is installed: for the configuration file's folder, or else for the CLI. One
- * that is there and does not load ends the search.
+ * that is there and does not load ends the search. `hint`: what to do where none is installed.
  */
-export const importPackage = async (names: readonly string[], directory: string): Promise<ImportOutcome> => {
+export const importPackage = async (
+  names: readonly string[],
+  directory: string,
+  hint?: string,
+): Promise<ImportOutcome> => {
   for (const name of names) {
     for (const parent of [pathToFileURL(join(directory, "taskbridge.yaml")).href, import.meta.url]) {
       const url = resolvePackage(name, parent);
@@ -25,7 +29,7 @@ export const importPackage = async (names: readonly string[], directory: string)
   }
   const [first, second] = names;
   const absent = second === undefined ? `${first} is not installed` : `neither ${first} nor ${second} is installed`;
-  return { fault: absent };
+  return { fault: hint === undefined ? absent : `${absent}; ${hint}` };
 };
 
 const toReason = (error: unknown, url: string): string => {

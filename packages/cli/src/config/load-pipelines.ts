@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "@taskbridge/core";
 import type { CreateAdapter, WorkflowAdapter } from "@taskbridge/core/adapter";
+import { closestName } from "./closest-name.ts";
 import type { AdapterEntry, Config, ToolEntry } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { importPackage } from "./import-package.ts";
@@ -39,6 +40,16 @@ const keepFault = async (faults: ConfigError[], action: () => Promise<void>): Pr
   }
 };
 
+/** The adapters that exist as `@taskbridge/adapter-…`. */
+const ownAdapters: readonly string[] = ["bullmq", "cloud-workflows", "process", "step-functions"];
+
+/** How to come by the adapter that was most likely meant. Undefined: it is somebody else's. */
+const installHint = (use: string): string | undefined => {
+  if (ownAdapters.includes(use)) return `npm install @taskbridge/adapter-${use}`;
+  const meant = closestName(use, ownAdapters);
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
+};
+
 const loadAdapter = async (
   config: Config,
   name: string,
@@ -47,7 +58,7 @@ const loadAdapter = async (
   const path = ["adapters", name];
   // A scoped or relative name cannot be the last part of one of ours.
   const candidates = /^[a-z0-9][a-z0-9._-]*$/.test(use) ? [`@taskbridge/adapter-${use}`, use] : [use];
-  const outcome = await importPackage(candidates, config.directory);
+  const outcome = await importPackage(candidates, config.directory, installHint(use));
   if ("fault" in outcome) throw config.fault([...path, "use"], outcome.fault);
   const { createAdapter } = outcome.exports;
   if (typeof createAdapter !== "function") {

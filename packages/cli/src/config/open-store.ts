@@ -20,7 +20,8 @@ export const openStore = async (config: Config): Promise<TaskStore> => {
   checkStoreUrl(config);
   const scheme = config.store.slice(0, config.store.indexOf(":"));
   if (scheme === "memory") return (await import("@taskbridge/core/memory")).memoryStore();
-  const outcome = await importPackage([packages[scheme] as string], config.directory);
+  const name = packages[scheme] as string;
+  const outcome = await importPackage([name], config.directory, `npm install ${name}`);
   if ("fault" in outcome) throw config.fault(["store"], outcome.fault);
   const createStore = outcome.exports["createStore"] as CreateStore;
   try {

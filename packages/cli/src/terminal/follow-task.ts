@@ -102,7 +102,7 @@ const askAndAnswer = async (
 
 const tellQuestions = async (source: TaskSource, task: TaskStatus, asked: Set<string>): Promise<void> => {
   for (const question of task.questions.filter(({ key }) => !asked.has(key))) {
-    process.stderr.write(`${formatQuestion(question, task.taskId, source.flags)}\n`);
+    process.stderr.write(`${formatQuestion(question, task, source.flags)}\n`);
     asked.add(question.key);
   }
 };

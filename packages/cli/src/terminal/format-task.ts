@@ -77,7 +77,7 @@ export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult)
     ["ended", formatInstant(task.endedAt)],
     ["kept until", formatInstant(task.expiresAt)],
     ["page", task.url && safeLine(task.url)],
-    ...task.questions.map((question): [string, string] => ["question", formatQuestion(question, task.taskId, flags)]),
+    ...task.questions.map((question): [string, string] => ["question", formatQuestion(question, task, flags)]),
     ["failure", formatFailure(task)],
     ["result", result === undefined ? undefined : safeText(formatResult(result))],
   ];
@@ -87,8 +87,9 @@ export const formatTask = (task: TaskStatus, flags: string, result?: TaskResult)
     .join("\n");
 };
 
-/** A question, what it wants, and the command that answers it. */
-export const formatQuestion = (question: Question, taskId: string, flags: string): string => {
+/** A question of a task, what it wants, and the command that answers it: by its key where the task asks several. */
+export const formatQuestion = (question: Question, { taskId, questions }: TaskStatus, flags: string): string => {
+  const key = questions.length > 1 ? `--key ${shellWord(question.key)}` : "";
   const fields = questionFields(question.schema).map(
     ({ name, hint, required }) => `  ${safeLine(`${name}: ${hint}`)}${required ? "" : " (optional)"}`,
   );
@@ -96,7 +97,7 @@ export const formatQuestion = (question: Question, taskId: string, flags: string
     safeText(question.message),
     ...(question.url === undefined ? [] : [`  ${safeLine(question.url)}`]),
     ...fields,
-    `  ${taskCommand("answer", taskId, flags)}`,
+    `  ${taskCommand("answer", taskId, [flags, key].filter(Boolean).join(" "))}`,
   ].join("\n");
 };
 

@@ -23,10 +23,20 @@ export const toCliError = (error: unknown, { url, wire }: Asked, method?: string
     if (error.rpc.code === limitExceeded) {
       return new CliError(formatLimit(error.rpc, { url, wire }), exitCodes.failed, details);
     }
-    const isUsage = error.rpc.code === invalidParams && method === "tools/call";
-    return new CliError(formatFault(error.rpc), isUsage ? exitCodes.usage : exitCodes.failed, details);
+    return new CliError(
+      formatFault(error.rpc),
+      isUsage(error.rpc, method) ? exitCodes.usage : exitCodes.failed,
+      details,
+    );
   }
   return new CliError(`${url}: ${error.message}`, exitCodes.failed, details);
+};
+
+/** What was given does not fit. That there is no such task has the same code. */
+const isUsage = ({ code, data }: RpcFault, method: string | undefined): boolean => {
+  if (code !== invalidParams) return false;
+  const { path } = (isFault(data) ? data : {}) as { readonly path?: unknown };
+  return method === "tools/call" || (typeof path === "string" && path.startsWith("inputResponses."));
 };
 
 /** The IDs of the tasks that are in the way go to programs with the cause; a person gets the command that lists them. */

@@ -105,6 +105,23 @@ describe("answering", () => {
     });
   });
 
+  test("of several questions, each is shown with the command that answers it", async () => {
+    set("two");
+    const calling = call();
+    const [, told = "", taskId = ""] = await calling.sees(
+      /Announce it\?\n {2}taskbridge (tasks answer (\S+) .+ --key q\d+)\n/,
+    );
+    const { stdout } = await tasks("show", taskId);
+    const asked = [...stdout.matchAll(/(\w+ it\?)\n +taskbridge (tasks answer .+ --key (q\d+))(?:\n|$)/g)];
+    expect(asked.map(([, message]) => message)).toEqual(["Publish it?", "Announce it?"]);
+    const [, , command = "", key = ""] = asked[1] ?? [];
+    expect(command).toBe(told);
+    expect(await bench.run([...command.split(" "), "--action", "accept"])).toMatchObject({
+      code: 0,
+      stdout: `answered ${key}\n`,
+    });
+  });
+
   test("accepting a form without its values says what is wanted", async () => {
     set("form");
     const taskId = await startAsking();
@@ -114,6 +131,19 @@ describe("answering", () => {
       stderr: expect.stringMatching(/^q\d+ asks for ok: give --input JSON instead of --action accept\n$/),
     });
     expect(await tasks("answer", taskId, "--input", '{"ok":true}')).toMatchObject({ code: 0 });
+  });
+
+  test("with values of another type is a usage error, here and over the wire", async () => {
+    set("form");
+    const { url } = await bench.serve();
+    const taskId = await startAsking();
+    for (const where of [
+      ["--config", bench.config],
+      ["--url", url],
+    ]) {
+      const outcome = await bench.run(["tasks", "answer", taskId, "--input", '{"ok":"perhaps"}', ...where]);
+      expect(outcome).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("ok") });
+    }
   });
 });
 

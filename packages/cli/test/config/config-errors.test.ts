@@ -149,7 +149,17 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
   [
     "an adapter that is not there",
     valid.replace("use: process, directory: ./jobs", "use: bullmq"),
-    "2: adapters.local.use: neither @taskbridge/adapter-bullmq nor bullmq is installed",
+    "2: adapters.local.use: neither @taskbridge/adapter-bullmq nor bullmq is installed; npm install @taskbridge/adapter-bullmq",
+  ],
+  [
+    "a misspelt adapter",
+    valid.replace("use: process, directory: ./jobs", "use: cloud-workflow"),
+    "2: adapters.local.use: neither @taskbridge/adapter-cloud-workflow nor cloud-workflow is installed; did you mean cloud-workflows?",
+  ],
+  [
+    "somebody's adapter that is not there",
+    valid.replace("use: process, directory: ./jobs", "use: their-own-thing"),
+    "2: adapters.local.use: neither @taskbridge/adapter-their-own-thing nor their-own-thing is installed",
   ],
   [
     "a package that is no adapter",
