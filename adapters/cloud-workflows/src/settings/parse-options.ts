@@ -1,6 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import type { ExecutionsClient } from "../google/executions-client.ts";
 import { isObject } from "../is-object.ts";
+import { checkKeyFile } from "./check-key-file.ts";
 import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type Prompts, parsePrompts } from "./parse-prompts.ts";
 
@@ -14,7 +15,7 @@ export interface CloudWorkflowsOptions {
    * Default: Google's.
    */
   readonly endpoint?: string;
-  /** The path of a key's JSON file. Default: application-default credentials. */
+  /** The path of a key's JSON file, which must be there. Default: application-default credentials. */
   readonly keyFile?: string;
   /** A service account's key. Default: application-default credentials. */
   readonly credentials?: { readonly client_email: string; readonly private_key: string };
@@ -43,6 +44,7 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const textAt = (options: Given, name: string, pattern: RegExp, what: string): string => {
   const value = options[name];
+  if (value === undefined) throw misconfigured(name, `is missing: ${what}`);
   if (typeof value === "string" && pattern.test(value)) return value;
   throw misconfigured(name, `must be ${what}, got ${show(value)}`);
 };
@@ -95,5 +97,6 @@ export const parseOptions = (options: Given, baseDirectory: string = process.cwd
   if (first !== undefined && second !== undefined) throw misconfigured(first, `stands in place of ${second}`);
   if (parsed.endpoint?.protocol === "http:" && first !== undefined && first !== "client")
     throw misconfigured("endpoint", `credentials do not travel over http://: leave ${first} out`);
+  if (parsed.keyFile !== undefined) checkKeyFile(parsed.keyFile);
   return parsed;
 };

@@ -1,9 +1,24 @@
-import { describe, expect, test } from "@jest/globals";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { parseOptions } from "../../src/settings/parse-options.ts";
 import { parseTarget } from "../../src/settings/parse-target.ts";
 
 const place = { project: "demo", location: "europe-west1" };
-const misconfigured = (path: string) => expect.objectContaining({ code: "misconfigured", data: { path } });
+const misconfiguredAt = (path: string) => ({ code: "misconfigured", data: { path } });
+const misconfigured = (path: string) => expect.objectContaining(misconfiguredAt(path));
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "settings-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+const fileOf = (text: string): string => {
+  const file = join(folder, "key.json");
+  writeFileSync(file, text);
+  return file;
+};
 
 describe("options", () => {
   test("are the place, and what is Google's own default", () => {
@@ -19,8 +34,19 @@ describe("options", () => {
   });
 
   test("take a key's path from the folder of the configuration", () => {
-    expect(parseOptions({ ...place, keyFile: "key.json" }, "/etc/taskbridge").keyFile).toBe("/etc/taskbridge/key.json");
-    expect(parseOptions({ ...place, keyFile: "/key.json" }, "/etc").keyFile).toBe("/key.json");
+    const key = fileOf('{"type":"service_account"}');
+    expect(parseOptions({ ...place, keyFile: basename(key) }, dirname(key)).keyFile).toBe(key);
+    expect(parseOptions({ ...place, keyFile: key }, "/etc").keyFile).toBe(key);
+  });
+
+  test.each([
+    ["very secret", "is not JSON"],
+    ['{"private_key":"very secret"}', 'is no key (JSON with "type")'],
+    [undefined, "there is no such file"],
+  ])("name the key's file that holds none: %j", (text, problem) => {
+    const key = text === undefined ? "/nonexistent/key.json" : fileOf(text);
+    const refused = { ...misconfiguredAt("keyFile"), message: `keyFile: ${problem}: ${key}` };
+    expect(() => parseOptions({ ...place, keyFile: key })).toThrow(expect.objectContaining(refused));
   });
 
   test.each([
