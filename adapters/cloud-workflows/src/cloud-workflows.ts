@@ -97,6 +97,7 @@ export const cloudWorkflowsOver = (
   const quotas = quotasOf(quotaShare);
   const urlOf = endpoint?.protocol === "http:" ? () => undefined : consoleUrlOf;
   const details = detailReader(client, quotas, questions);
+  const answerTools = { client, rate: quotas.detail, unsent: new Map() };
   const tools = { client, quotas, details, detailsMs, urlOf, sweeps: sweeps(client, quotas.list, closing.signal) };
 
   return {
@@ -107,8 +108,7 @@ export const cloudWorkflowsOver = (
     start: (request, context) => startExecution(client, parent, request, urlOf, context),
     inspect: (items, context) => inspectExecutions(tools, items, context),
     cancel: (ref, _reason, context) => cancel(client, ref, context),
-    answer: async (ref, request, context) =>
-      answerQuestion(client, quotas.detail, parseRef(ref).name, request, context),
+    answer: async (ref, request, context) => answerQuestion(answerTools, parseRef(ref).name, request, context),
     find: (request, context) => findExecution(client, quotas.list, parent, request, context),
     readOutput: (ref, range, context) => readOutput(client, quotas.get, ref, range, context),
     discover: (filter, context) => discoverWorkflows(client, parent, filter, context, pause),

@@ -47,6 +47,7 @@ interface Seen {
   readonly outcome: InspectOutcome;
   /** Of one that goes on, where they were told. */
   readonly steps?: readonly Step[];
+  readonly argument?: string | undefined;
 }
 
 const notSeen =
@@ -63,7 +64,8 @@ const toOutcome = (error: unknown): InspectOutcome => {
 const toSeen = (execution: Execution, url: string | undefined): Seen => {
   const snapshot = toSnapshot(execution, url);
   if (snapshot === undefined) return { outcome: { unavailable: unavailableBecause(execution) } };
-  return { outcome: { snapshot }, ...(isEnded(snapshot.status) ? {} : { steps: execution.steps }) };
+  const { steps, argument } = execution;
+  return { outcome: { snapshot }, ...(isEnded(snapshot.status) ? {} : { steps, argument }) };
 };
 
 /** Counts of a loop, which a look at the status does not tell. */
@@ -162,7 +164,7 @@ const lookAt = async (
   );
   const items = (ends.length > mostDelayed ? [] : watched)
     .filter(({ name }) => isRunning(outcomes.get(name)))
-    .map((place) => ({ place, steps: seen.get(place.name)?.steps }));
+    .map((place) => ({ place, steps: seen.get(place.name)?.steps, argument: seen.get(place.name)?.argument }));
   const limit = AbortSignal.any([signal, AbortSignal.timeout(tools.detailsMs)]);
   for (const [name, found] of await details.read(items, { ...context, signal: limit })) {
     const outcome = outcomes.get(name);

@@ -18,6 +18,8 @@ export interface Execution {
   /** Absent while it waits in the backlog. */
   readonly startedAt?: number;
   readonly endedAt?: number;
+  /** What it was started with: JSON. */
+  readonly argument?: string;
   /** JSON. */
   readonly result?: string;
   /** `payload`: JSON. `context`: the stack as a text. `stack`: where it happened comes first. */
@@ -26,9 +28,6 @@ export interface Execution {
   readonly labels: Readonly<Record<string, string>>;
   readonly stateError?: string;
 }
-
-/** So many steps of an execution are read at most. */
-export const mostSteps = 100;
 
 /** A callback endpoint that an execution has created. */
 export interface Callback {
@@ -42,6 +41,8 @@ export interface Callback {
 
 /** What the history tells of a step that goes on. */
 export interface StepEntry extends Step {
+  /** Of this one run of the step, within its execution. */
+  readonly id: string;
   readonly type: string;
   /** Of a loop: the iteration at hand, from 1, and how many there are, where a detailed history is kept. */
   readonly iteration?: number;
@@ -56,6 +57,8 @@ export interface Workflow {
   readonly state: string;
   readonly description: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** YAML or JSON; empty where it is not told, as in lists. */
+  readonly source: string;
 }
 
 export interface Page<Row> {
@@ -93,10 +96,10 @@ export interface GcwClient {
   /** The newest first. */
   list(workflow: string, call: ListCall, signal: AbortSignal): Promise<Page<Execution>>;
   cancel(name: string, signal: AbortSignal): Promise<void>;
-  /** All callbacks that an execution has at present. */
+  /** All callbacks that an execution has at present; `unavailable` for more than can be read. */
   callbacks(name: string, signal: AbortSignal): Promise<readonly Callback[]>;
-  /** The steps that go on, `mostSteps` at most. */
-  stepsInProgress(name: string, signal: AbortSignal): Promise<readonly StepEntry[]>;
+  /** All steps that go on; undefined where there are more than are read. */
+  stepsInProgress(name: string, signal: AbortSignal): Promise<readonly StepEntry[] | undefined>;
   /** Sends to a callback of an execution. */
   deliver(name: string, callbackId: string, delivery: Delivery, signal: AbortSignal): Promise<void>;
   workflow(name: string, signal: AbortSignal): Promise<Workflow>;

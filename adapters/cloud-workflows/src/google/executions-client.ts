@@ -131,6 +131,7 @@ const toExecution = (told: Told): Execution => ({
   state: String(told.state ?? ""),
   ...given("startedAt", atOf(told.startTime)),
   ...given("endedAt", atOf(told.endTime)),
+  ...given("argument", textOf(told.argument)),
   ...given("result", textOf(told.result)),
   ...given(
     "error",
@@ -219,24 +220,28 @@ export const executionsClient = (options: ConnectionOptions): GcwClient => {
     ifSent: CallPlace["ifSent"],
     signal: AbortSignal,
     work: (client: ExecutionsClient) => Promise<Value>,
-  ): Promise<Value> => guarded({ action: `workflows.${action}`, ifSent }, signal, work);
+    about?: string,
+  ): Promise<Value> => guarded({ action: `workflows.${action}`, ifSent, ...given("about", about) }, signal, work);
 
-  const rest = restCalls(options.endpoint, (action, ifSent, signal, work) =>
-    call(action, ifSent, signal, (client) => {
+  const rest = restCalls(options.endpoint, (action, ifSent, signal, work, about) => {
+    const sent = (client: ExecutionsClient): ReturnType<typeof work> => {
       const send: Fetch = (...request) => client.auth.fetch(...request);
       return work(send, client.universeDomain);
-    }),
-  );
+    };
+    return call(action, ifSent, signal, sent, about);
+  });
 
   return {
     ...rest,
-    create: (workflow, { argument, labels }, signal) =>
-      call("executions.create", "outcome_unknown", signal, async (client) => {
+    create: (workflow, { argument, labels }, signal) => {
+      const create = async (client: ExecutionsClient): Promise<Execution> => {
         const execution = { argument, labels: { ...labels } };
         // Sent twice, it would start two, whatever codes a later client may think worth a retry.
         const [made] = await client.createExecution({ parent: workflow, execution }, { retry: null });
         return toExecution(made);
-      }),
+      };
+      return call("executions.create", "outcome_unknown", signal, create, `workflow ${workflow}`);
+    },
     get: (name, signal) =>
       call("executions.get", "unavailable", signal, async (client) => {
         const [found] = await client.getExecution({ name, view: "FULL" });

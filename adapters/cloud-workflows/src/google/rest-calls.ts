@@ -1,6 +1,6 @@
 import { BridgeError } from "@taskbridge/core/adapter";
 import { isObject } from "../is-object.ts";
-import { type Callback, type GcwClient, mostSteps, type Page, type StepEntry, type Workflow } from "./client.ts";
+import type { Callback, GcwClient, Page, StepEntry, Workflow } from "./client.ts";
 import type { CallPlace } from "./to-error.ts";
 
 /** Sends with the server's credentials, and throws what is refused. */
@@ -15,6 +15,7 @@ export type RestCall = <Value>(
   ifSent: CallPlace["ifSent"],
   signal: AbortSignal,
   work: (send: AuthorizedFetch, universeDomain: string) => Promise<Value>,
+  about?: CallPlace["about"],
 ) => Promise<Value>;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -22,8 +23,10 @@ type RestCalls = Pick<GcwClient, "callbacks" | "stepsInProgress" | "deliver" | "
 
 /** Google gives so many callbacks in a page at most. */
 const callbackPage = 100;
-/** Of callbacks of one execution: further ones are not looked for. */
+/** Of callbacks, or of steps, of one execution: pages may be short, or empty, and others follow all the same. */
 const mostPages = 10;
+/** Steps in a page. */
+const stepPage = 100;
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
@@ -49,10 +52,11 @@ const toCallback = ({ name, method, waiters, availablePayloads }: Fields): Callb
   payloads: Array.isArray(availablePayloads) ? availablePayloads.map(String) : [],
 });
 
-const toStepEntry = ({ routine, step, stepType, stepEntryMetadata, variableData }: Fields): StepEntry => {
+const toStepEntry = ({ entryId, routine, step, stepType, stepEntryMetadata, variableData }: Fields): StepEntry => {
   const metadata = isObject(stepEntryMetadata) ? stepEntryMetadata : {};
   const variables = isObject(variableData) && isObject(variableData.variables) ? variableData.variables : {};
   return {
+    id: textOf(entryId) || `${textOf(routine)}.${textOf(step)}`,
     routine: textOf(routine),
     step: textOf(step),
     type: textOf(stepType),
@@ -62,11 +66,12 @@ const toStepEntry = ({ routine, step, stepType, stepEntryMetadata, variableData 
   };
 };
 
-const toWorkflow = ({ name, state, description, labels }: Fields): Workflow => ({
+const toWorkflow = ({ name, state, description, labels, sourceContents }: Fields): Workflow => ({
   name: textOf(name),
   state: textOf(state),
   description: textOf(description),
   labels: textsOf(labels),
+  source: textOf(sourceContents),
 });
 
 /** What Google's client for Node lacks: callbacks, steps, and the workflows themselves. `endpoint`: in place of Google's addresses. */
@@ -83,8 +88,9 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
     path: string,
     query: Readonly<Record<string, string | undefined>>,
     signal: AbortSignal,
-  ): Promise<Fields> =>
-    call(action, "unavailable", signal, async (send, universeDomain) => {
+    about?: string,
+  ): Promise<Fields> => {
+    const ask = async (send: AuthorizedFetch, universeDomain: string): Promise<Fields> => {
       domain = universeDomain;
       const url = new URL(`${base()}/v1/${path}`);
       for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
@@ -92,27 +98,41 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
       const told: unknown = await response.json();
       if (isObject(told)) return told;
       throw new BridgeError("bad_response", `workflows.${action}: no JSON object came`);
-    });
+    };
+    return call(action, "unavailable", signal, ask, about);
+  };
+
+  /** All rows; undefined where a page that follows is not read any more. */
+  const readAll = async (
+    action: string,
+    path: string,
+    member: string,
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<readonly Fields[] | undefined> => {
+    const rows: Fields[] = [];
+    let token: string | undefined;
+    for (let page = 0; page < mostPages; page++) {
+      const told = await read(action, executionsApi, path, { ...query, pageToken: token }, signal);
+      rows.push(...listOf(told[member]));
+      token = textOf(told.nextPageToken) || undefined;
+      if (token === undefined) return rows;
+    }
+    return undefined;
+  };
 
   return {
     callbacks: async (name, signal) => {
-      const found: Callback[] = [];
-      let token: string | undefined;
-      for (let page = 0; page < mostPages; page++) {
-        const query = { pageSize: String(callbackPage), pageToken: token };
-        const told = await read("callbacks.list", executionsApi, `${name}/callbacks`, query, signal);
-        found.push(...listOf(told.callbacks).map(toCallback));
-        token = textOf(told.nextPageToken) || undefined;
-        if (token === undefined) break;
-      }
-      return found.filter(({ id }) => /[^.]/.test(id));
+      const query = { pageSize: String(callbackPage) };
+      const rows = await readAll("callbacks.list", `${name}/callbacks`, "callbacks", query, signal);
+      if (rows === undefined)
+        throw new BridgeError("unavailable", `workflows.callbacks.list: there are more than ${mostPages} pages`);
+      return rows.map(toCallback).filter(({ id }) => /[^.]/.test(id));
     },
     stepsInProgress: async (name, signal) => {
-      const query = { filter: 'state="STATE_IN_PROGRESS"', pageSize: String(mostSteps) };
-      const told = await read("stepEntries.list", executionsApi, `${name}/stepEntries`, query, signal);
-      return listOf(told.stepEntries)
-        .filter(({ state }) => state === undefined || state === "STATE_IN_PROGRESS")
-        .map(toStepEntry);
+      const query = { filter: 'state="STATE_IN_PROGRESS"', pageSize: String(stepPage) };
+      const rows = await readAll("stepEntries.list", `${name}/stepEntries`, "stepEntries", query, signal);
+      return rows?.filter(({ state }) => state === undefined || state === "STATE_IN_PROGRESS").map(toStepEntry);
     },
     deliver: (name, callbackId, { method, body }, signal) =>
       call("callbacks.send", "outcome_unknown", signal, async (send, universeDomain) => {
@@ -123,10 +143,10 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
         const response = await send(url, { method, ...content, signal, redirect: "error", responseType: "stream" });
         await response.text();
       }),
-    workflow: async (name, signal) => toWorkflow(await read("workflows.get", workflowsApi, name, {}, signal)),
+    workflow: async (name, signal) => toWorkflow(await read("workflows.get", workflowsApi, name, {}, signal, `workflow ${name}`)),
     workflows: async (parent, { size, token }, signal): Promise<Page<Workflow>> => {
       const query = { pageSize: String(size), pageToken: token };
-      const told = await read("workflows.list", workflowsApi, `${parent}/workflows`, query, signal);
+      const told = await read("workflows.list", workflowsApi, `${parent}/workflows`, query, signal, parent);
       const next = textOf(told.nextPageToken);
       return { rows: listOf(told.workflows).map(toWorkflow), ...(next === "" ? {} : { next }) };
     },

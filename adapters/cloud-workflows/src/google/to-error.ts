@@ -5,6 +5,8 @@ export interface CallPlace {
   /** The permission that it needs, as in a role: `workflows.executions.create`. */
   readonly action: string;
   readonly ifSent: "unavailable" | "outcome_unknown";
+  /** The resource that is not there when Google says that something is not: `workflow projects/…`. Default: it may be any. */
+  readonly about?: string;
 }
 
 type Told = readonly [code: BridgeErrorCode, message: string];
@@ -129,18 +131,24 @@ const retryAfterMs = (thrown: Thrown): number => {
 
 const unreachable = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 
-/** The connection was never made, in whichever of the causes that is said. */
-const unreachableBy = (error: unknown): string | undefined => {
+/** The connection was never made, in whichever of the causes that is said: `ENOTFOUND workflows.googleapis.com`. */
+export const unreachableBy = (error: unknown): string | undefined => {
   let cause = objectOf(error);
   for (let depth = 0; depth < 5; depth++) {
-    if (unreachable.test(textOf(cause.code))) return textOf(cause.code);
+    if (unreachable.test(textOf(cause.code))) return [textOf(cause.code), hostOf(cause)].filter(Boolean).join(" ");
     cause = objectOf(cause.cause ?? cause.error);
   }
   return undefined;
 };
 
+/** Where several addresses were tried, the first. */
+const hostOf = ({ hostname, address, port, errors }: Readonly<Record<string, unknown>>): string => {
+  if (Array.isArray(errors)) return hostOf({ ...objectOf(errors[0]), errors: undefined });
+  return textOf(hostname) || (typeof port === "number" ? `${textOf(address)}:${port}` : textOf(address));
+};
+
 /** A message may be shown to callers, and repeats what Google was sent: short, on one line, and without addresses. */
-const why = (text: string): string =>
+const quote = (text: string): string =>
   text === ""
     ? ""
     : `: ${text
@@ -152,12 +160,12 @@ const why = (text: string): string =>
  * An error of Google's client. Messages name the permission, since that is what a role lacks; Google's own text stays in the cause,
  * except where only it says what is wrong with an input.
  */
-export const toError = (error: unknown, { action, ifSent }: CallPlace): BridgeError => {
+export const toError = (error: unknown, { action, ifSent, about }: CallPlace): BridgeError => {
   if (isBridgeError(error)) return error;
   const thrown = objectOf(error) as Thrown;
   const unreached = unreachableBy(error);
   if (unreached !== undefined) {
-    const message = `Google cannot be reached for ${action} (\`endpoint\`): ${unreached}`;
+    const message = `Google cannot be reached for ${action}: ${unreached}`;
     return new BridgeError("unavailable", message, { notSent: true, cause: error });
   }
   const { status, http, text } = readStatus(thrown);
@@ -167,8 +175,9 @@ export const toError = (error: unknown, { action, ifSent }: CallPlace): BridgeEr
     const [code, message] = refusal;
     const pause = code === "throttled" ? { retryAfterMs: retryAfterMs(thrown) } : {};
     const lacking = /Permission '([\w.]+)'/.exec(text)?.[1] ?? action;
-    const told = code === "denied" ? `${message} ${lacking}${deniedBy(text)}` : `${message} ${action}`;
-    const reason = code === "invalid_input" || code === "conflict" ? why(text) : "";
+    const what = code === "not_found" && about !== undefined ? `there is no ${about}:` : message;
+    const told = code === "denied" ? `${what} ${lacking}${deniedBy(text)}` : `${what} ${action}`;
+    const reason = code === "invalid_input" || code === "conflict" ? quote(text) : "";
     return new BridgeError(code, `${told}${reason}`, { notSent: true, ...pause, data, cause: error });
   }
   if (http !== undefined && http < 500 && status !== "" && !mayHaveBegun.has(status))
@@ -178,8 +187,8 @@ export const toError = (error: unknown, { action, ifSent }: CallPlace): BridgeEr
     return new BridgeError(ifSent, message, { data, cause: error });
   }
   const isLate = /^(AbortError|TimeoutError)$/.test(textOf(thrown.name)) || isAborted(thrown);
-  const what = isLate ? "no answer in time" : `failed (${http ?? (status || textOf(thrown.code) || "no answer")})`;
-  return new BridgeError(ifSent, `${action}: ${what}`, { data, cause: error });
+  const why = isLate ? "no answer in time" : `failed (${http ?? (status || textOf(thrown.code) || "no answer")})`;
+  return new BridgeError(ifSent, `${action}: ${why}`, { data, cause: error });
 };
 
 const isAborted = ({ cause, code }: Thrown): boolean =>

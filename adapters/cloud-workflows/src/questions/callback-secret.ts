@@ -7,17 +7,24 @@ export interface CallbackSecret {
   readonly method: string;
   /** The workflow reads refusals from the body. */
   readonly declinable: boolean;
+  /** In the history, the run of a step that must still go on: else it is another one that waits by now. */
+  readonly entryId?: string;
 }
 
-export const toSecret = ({ callbackId, method, declinable }: CallbackSecret): string =>
-  JSON.stringify({ callbackId, method, declinable });
+export const toSecret = ({ callbackId, method, declinable, entryId }: CallbackSecret): string =>
+  JSON.stringify({ callbackId, method, declinable, entryId });
 
 export const parseSecret = ({ id, secret }: ExecutionQuestion): CallbackSecret => {
   const parsed: unknown = JSON.parse(secret ?? "null");
   if (isObject(parsed)) {
-    const { callbackId, method, declinable } = parsed;
+    const { callbackId, method, declinable, entryId } = parsed;
     if (typeof callbackId === "string" && /[^.]/.test(callbackId) && typeof method === "string")
-      return { callbackId, method, declinable: declinable === true };
+      return {
+        callbackId,
+        method,
+        declinable: declinable === true,
+        ...(typeof entryId === "string" ? { entryId } : {}),
+      };
   }
   throw new BridgeError("internal", `the callback of question ${id} is not in the store`, { notSent: true });
 };

@@ -1,11 +1,13 @@
 import { type CallContext, type ExecutionSnapshot, toBridgeError } from "@taskbridge/core/adapter";
-import { type GcwClient, mostSteps, type Step, type StepEntry } from "../google/client.ts";
+import type { GcwClient, Step, StepEntry } from "../google/client.ts";
 import type { Quotas } from "../google/token-bucket.ts";
+import { isObject } from "../is-object.ts";
 import type { ExecutionPlace } from "../mapping/execution-name.ts";
 import { toStepsText } from "../mapping/to-snapshot.ts";
 import type { Prompts } from "../settings/parse-prompts.ts";
-import { callsIn } from "./match-steps.ts";
-import { isOpen, isOpenIn, toQuestions } from "./to-questions.ts";
+import { historyReader } from "./history-reader.ts";
+import { callsIn, type Known } from "./match-steps.ts";
+import { isOpen, toQuestions } from "./to-questions.ts";
 
 /** What a running execution's callbacks and steps add to its snapshot. */
 export type Details = Pick<ExecutionSnapshot, "questions" | "progress"> & { readonly status: "running" | "waiting" };
@@ -14,6 +16,8 @@ export interface DetailItem {
   readonly place: ExecutionPlace;
   /** As they are seen now; undefined where nobody has looked. */
   readonly steps: readonly Step[] | undefined;
+  /** What it was started with: JSON; undefined where nobody has looked. */
+  readonly argument: string | undefined;
 }
 
 export interface DetailReader {
@@ -43,8 +47,6 @@ const beginWithinMs = 1_000;
 /** What stays as it is is looked at again after a pause that doubles up to this (milliseconds). */
 const shortestPauseMs = 1_000;
 const longestPauseMs = 30_000;
-/** Where histories cannot be read, they are not tried again for so long (milliseconds). */
-const noHistoryMs = 600_000;
 /** Executions that are remembered. */
 const mostRemembered = 20_000;
 
@@ -96,14 +98,22 @@ const progressOf = (
   return Object.keys(progress).length === 0 ? undefined : progress;
 };
 
-export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Prompts): DetailReader => {
+/** How far an execution was when its details were read, and what was found out about its callbacks. */
+interface Read {
+  /** Where it was. */
+  readonly steps: string | undefined;
+  readonly progress: Details["progress"];
+  readonly known: ReadonlyMap<string, Known>;
+}
+
+const nothing: ReadonlyMap<string, Known> = new Map();
+
+export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts: Prompts): DetailReader => {
   const steps = memories();
   const details = memories();
-  /** At which steps an execution was when its details were read, and how far. */
-  const readAt = new Map<string, { readonly steps: string | undefined; readonly progress: Details["progress"] }>();
+  const readAt = new Map<string, Read>();
   const mostLeft = detail.left();
   const complaints = new Set<string>();
-  const withoutHistory = new Map<string, number>();
 
   const complain = (what: string, error: unknown, log: CallContext["log"]): void => {
     const { code, message } = toBridgeError(error);
@@ -112,32 +122,29 @@ export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Pro
     log("warn", `${what}: ${message}`);
   };
 
-  /** Undefined where there are none: not kept, not allowed, or not known to a local engine. */
-  const entriesOf = async ({ name, workflow }: ExecutionPlace, { signal, log }: CallContext) => {
-    if (performance.now() - (withoutHistory.get(workflow) ?? Number.NEGATIVE_INFINITY) < noHistoryMs) return undefined;
-    try {
-      const entries = await client.stepsInProgress(name, signal);
-      // An execution that goes on is at some step, and of so many there may be more.
-      return entries.length === 0 || entries.length >= mostSteps ? undefined : entries;
-    } catch (error) {
-      const { code } = toBridgeError(error);
-      if (code === "throttled" || code === "unavailable") throw error;
-      // It may merely have ended.
-      if (code !== "not_found") withoutHistory.set(workflow, performance.now());
-      complain("steps are told by the execution alone", error, log);
-      return undefined;
-    }
-  };
+  const entriesOf = historyReader(client, (error, log) =>
+    complain("steps are told by the execution alone", error, log),
+  );
 
   const hasMoved = ({ place: { name } }: DetailItem): boolean =>
     details.get(name) === undefined || steps.get(name)?.told !== readAt.get(name)?.steps;
 
-  const remember = (name: string, { progress, questions }: Details): void => {
+  const remember = (name: string, { progress, questions }: Details, known: Read["known"]): void => {
     const at = steps.get(name)?.told;
     details.note(name, JSON.stringify([at, progress, questions?.map(({ id }) => id)]));
     readAt.delete(name);
-    readAt.set(name, { steps: at, progress });
+    readAt.set(name, { steps: at, progress, known });
     forgetOldest(readAt);
+  };
+
+  /** What an execution was started with, where a prompt may be taken from it. False, with nothing read, when the rate does not allow it. */
+  const argumentOf = async (
+    { place, argument }: DetailItem,
+    entries: readonly StepEntry[] | undefined,
+    signal: AbortSignal,
+  ): Promise<string | undefined | false> => {
+    if (argument !== undefined || !entries?.some(({ variables }) => isObject(variables.mcp))) return argument;
+    return (await get.take(waitMs, signal)) && (await client.get(place.name, signal)).argument;
   };
 
   const readOne = async (item: DetailItem, waits: boolean, context: CallContext): Promise<Details | undefined> => {
@@ -146,29 +153,33 @@ export const detailReader = (client: GcwClient, { detail }: Quotas, prompts: Pro
     const take = (): Promise<boolean> => (waits ? detail.take(waitMs, signal) : Promise.resolve(detail.tryTake()));
     if (!(await take())) return undefined;
     const callbacks = await client.callbacks(place.name, signal);
+    const isAsked = callbacks.some(isOpen);
     // Of many that wait for nobody, the execution's own step must do.
-    const needsEntries = waits || callbacks.some(isOpen) || detail.left() > mostLeft / 2;
+    const needsEntries = waits || isAsked || detail.left() > mostLeft / 2;
     if (needsEntries && !(await take())) return undefined;
     const entries = needsEntries ? await entriesOf(place, context) : undefined;
-    const current = item.steps ?? [];
-    const progress = progressOf(entries, current);
+    const argument = isAsked ? await argumentOf(item, entries, signal) : undefined;
+    if (argument === false) return undefined;
     const asked = toQuestions({
       workflowId: place.workflowId,
       callbacks,
       entries,
-      current,
+      current: item.steps ?? (JSON.parse(steps.get(place.name)?.told ?? "[]") as readonly Step[]),
       prompts: prompts[place.workflowId] ?? {},
+      argument,
+      known: readAt.get(place.name)?.known ?? nothing,
     });
     // A callback that was open before and after the steps were read has its step among them. One that was answered meanwhile has not.
-    if (asked.length > 0 && !(await take())) return undefined;
-    const still = asked.length === 0 ? [] : await client.callbacks(place.name, signal);
-    const questions = asked.filter(({ id }) => isOpenIn(still, id));
+    if (isAsked && !(await take())) return undefined;
+    const still = isAsked ? (await client.callbacks(place.name, signal)).filter(isOpen) : [];
+    const open = asked.filter(({ callbackId }) => still.some(({ id }) => id === callbackId));
+    const progress = progressOf(entries, item.steps ?? []);
     const told: Details = {
-      status: questions.length > 0 ? "waiting" : "running",
-      questions,
+      status: open.length > 0 ? "waiting" : "running",
+      questions: open.map(({ question }) => question),
       ...(progress === undefined ? {} : { progress }),
     };
-    remember(place.name, told);
+    remember(place.name, told, new Map(open.map(({ callbackId, known }) => [callbackId, known])));
     return told;
   };
 

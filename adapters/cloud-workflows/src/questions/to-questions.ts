@@ -1,37 +1,52 @@
+import { createHash } from "node:crypto";
 import type { ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
-import type { Callback, Step, StepEntry } from "../google/client.ts";
+import type { Callback, StepEntry } from "../google/client.ts";
 import { isObject } from "../is-object.ts";
 import { blankCallbacks } from "../mapping/blank-callbacks.ts";
 import { toStepsText } from "../mapping/to-snapshot.ts";
 import { type Prompt, usesAction } from "../settings/parse-prompts.ts";
 import { hasBody, toSecret } from "./callback-secret.ts";
-import { callsIn, type Match, matchStep, promptOf } from "./match-steps.ts";
+import { callsIn, type Evidence, type Known, learn, type Match, matchStep, promptOf } from "./match-steps.ts";
+import { toComparable } from "./mcp-variable.ts";
 
-export interface Waiting {
+export interface Waiting extends Omit<Evidence, "open"> {
   readonly workflowId: string;
   /** All callbacks of the execution, whether or not somebody waits for them. */
   readonly callbacks: readonly Callback[];
-  /** From the history: every step that goes on, in every branch, read while these callbacks were open. Undefined where none is to be had. */
-  readonly entries: readonly StepEntry[] | undefined;
-  /** From the execution itself, which need not name every branch. */
-  readonly current: readonly Step[];
-  /** Of the workflow, by step. */
-  readonly prompts: Readonly<Record<string, Prompt>>;
+  /** By callback. */
+  readonly known: ReadonlyMap<string, Known>;
+}
+
+/** A question with what was found out about its callback. */
+export interface Asked {
+  readonly callbackId: string;
+  readonly question: ExecutionQuestion;
+  readonly known: Known;
 }
 
 /** A step waits for it, and nothing is on its way to that step. */
 export const isOpen = ({ waiters, payloads }: Callback): boolean => waiters > 0 && payloads.length === 0;
 
-/** Where it is not certain which step it is for, the ID is another one, so that it is asked anew once that is certain. */
-const toQuestionId = (callbackId: string, isMatched: boolean): string =>
-  `gcw:${callbackId}${isMatched ? "" : ":unmatched"}`;
-
-/** Whether a question is still open by a later list. */
-export const isOpenIn = (callbacks: readonly Callback[], questionId: string): boolean =>
-  callbacks.some(
-    (callback) =>
-      isOpen(callback) && [true, false].some((isMatched) => toQuestionId(callback.id, isMatched) === questionId),
+/** The step that has gone on for longest. */
+const oldestOf = (entries: readonly StepEntry[]): string | undefined =>
+  callsIn(entries).reduce<string | undefined>(
+    (oldest, { id }) => (oldest === undefined || Number(id) < Number(oldest) ? id : oldest),
+    undefined,
   );
+
+/**
+ * One run of a step that waits for one callback is one question: a callback that is awaited again is asked anew. Where it is not known
+ * which step it is, the question is another one once all that it may have been for are over.
+ */
+const identify = (callbackId: string, match: Match | undefined, entries: Waiting["entries"]) => {
+  const id = `gcw:${callbackId}`;
+  if (match?.entryId !== undefined) return { id: `${id}:${match.entryId}`, entryId: match.entryId };
+  if (match?.step !== undefined) return { id };
+  if (match?.mcp !== undefined)
+    return { id: `${id}:${createHash("sha256").update(toComparable(match.mcp)).digest("hex").slice(0, 12)}` };
+  const entryId = oldestOf(entries ?? []);
+  return entryId === undefined ? { id: `${id}:unmatched` } : { id: `${id}:unmatched:${entryId}`, entryId };
+};
 
 /** What is read of a prompt (characters): the engine shows less. */
 const mostPrompt = 20_000;
@@ -67,30 +82,33 @@ const promptFor = ({ step, mcp }: Match, prompts: Waiting["prompts"]): Prompt =>
 
 const readable = (name: string): string => name.replaceAll(/[_-]+/g, " ").trim();
 
-/** It is said that nothing is certain. */
-const uncertain = (waiting: Waiting, open: readonly Callback[], index: number): string => {
-  const { entries, current } = waiting;
-  const steps = toStepsText(entries === undefined ? current : callsIn(entries));
+/** It is said that nothing is certain. Without a history no step is named: another one may wait by the time of the answer. */
+const uncertain = ({ workflowId, entries }: Waiting, open: readonly Callback[], index: number): string => {
+  const steps = entries === undefined ? undefined : toStepsText(callsIn(entries));
   const which = open.length === 1 ? "an answer" : `answer ${index + 1} of ${open.length}`;
   const where = steps === undefined ? "" : ` (now at: ${steps})`;
-  return `${waiting.workflowId} waits for ${which}${where}. Google does not tell which step it is for.`;
+  return `${workflowId} waits for ${which}${where}. Google does not tell which step it is for: whichever waits gets it.`;
 };
 
 /** What is open as questions, each with its callback as its secret. */
-export const toQuestions = (waiting: Waiting): readonly ExecutionQuestion[] => {
+export const toQuestions = (waiting: Waiting): readonly Asked[] => {
   const open = waiting.callbacks.filter(isOpen);
-  return open.map((callback, index): ExecutionQuestion => {
-    const { id, method } = callback;
-    const match = matchStep(callback, open, waiting.entries, waiting.prompts);
+  const evidence = { ...waiting, open };
+  return open.map((callback, index): Asked => {
+    const { id: callbackId, method } = callback;
+    const before = waiting.known.get(callbackId) ?? {};
+    const match = matchStep(callback, evidence, before);
     const { message, schema, declinable = false } = match === undefined ? {} : promptFor(match, waiting.prompts);
     const stepName = match?.step === undefined ? waiting.workflowId : readable(match.step.step);
     const text = match === undefined ? uncertain(waiting, open, index) : (message ?? `${stepName} waits for an answer`);
+    const { id, ...awaiting } = identify(callbackId, match, waiting.entries);
     const canRefuse = declinable && hasBody(method);
-    return {
-      id: toQuestionId(id, match !== undefined),
+    const question = {
+      id,
       message: blankCallbacks(text),
       ...(hasBody(method) ? { schema: schema ?? anything } : {}),
-      secret: toSecret({ callbackId: id, method, declinable: canRefuse }),
+      secret: toSecret({ callbackId, method, declinable: canRefuse, ...awaiting }),
     };
+    return { callbackId, question, known: learn(match, evidence, before) };
   });
 };

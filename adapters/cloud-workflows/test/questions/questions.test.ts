@@ -58,7 +58,7 @@ describe("an execution that waits for a callback", () => {
     expect(status).toBe("waiting");
     const [question] = questions ?? [];
     expect(question).toMatchObject({
-      id: expect.stringMatching(/^gcw:[\w-]+$/),
+      id: expect.stringMatching(/^gcw:[\w-]+:\d+$/),
       message: "wait for approval waits for an answer",
       schema: { type: "object" },
     });
@@ -76,7 +76,7 @@ describe("an execution that waits for a callback", () => {
     const ref = await on.start("publish");
     const question = await onlyQuestion(on, ref);
     const callbackId = on.fake.callbackUrl(ref, "wait_for_approval").split("/").at(-1);
-    expect(JSON.parse(question.secret ?? "")).toEqual({ callbackId, method: "POST", declinable: false });
+    expect(JSON.parse(question.secret ?? "")).toEqual({ callbackId, method: "POST", declinable: false, entryId: "1" });
     expect(JSON.stringify(question)).not.toMatch(/https?:|callbacks?\//);
   });
 
@@ -105,6 +105,7 @@ describe("an execution that waits for a callback", () => {
     const on = await opened();
     const variables = {
       mcp: {
+        step: "ask",
         message: "Publish? Or POST https://x.test/v1/projects/p/locations/l/workflows/w/executions/e/callbacks/c now",
         requestedSchema: { type: "object", properties: { as: { type: "string" } } },
       },
@@ -151,13 +152,13 @@ describe("several questions at once", () => {
     const [one, two] = await questionsOf(on, ref);
     expect(one?.message).toMatch(/^publish waits for answer 1 of 2 \(now at: .*approve_.*\)\. Google does not tell/);
     expect(two?.message).toContain("answer 2 of 2");
-    expect(one?.id).toMatch(/:unmatched$/);
+    expect(one?.id).toMatch(/:unmatched:\d+$/);
     if (one === undefined || two === undefined) return;
     await answer(on, ref, one);
     on.clock.advance(1_000);
     const left = await onlyQuestion(on, ref);
     // Under an ID of its own, so that it is asked anew.
-    expect(`${left.id}:unmatched`).toBe(two.id);
+    expect(left.id).not.toBe(two.id);
     expect(left.message).toMatch(/^approve (text|picture) waits for an answer$/);
   });
 
@@ -195,6 +196,87 @@ describe("several questions at once", () => {
     });
     expect((await onlyQuestion(on, await on.start("publish"))).message).toBe("Publish?");
   });
+});
+
+describe("a callback that is awaited again", () => {
+  const twice: Script = {
+    steps: [
+      awaitCallback("approve_draft", { callback: "cb", timeoutMs: 60_000, isCaught: true }),
+      awaitCallback("delete_everything", { callback: "cb" }),
+    ],
+  };
+
+  test("is another question, and the first one's answer does not reach it", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", twice);
+    const ref = await on.start("publish");
+    const first = await onlyQuestion(on, ref);
+    on.clock.advance(61_000);
+    expect(await codeOf(answer(on, ref, first))).toBe("conflict");
+    const second = await onlyQuestion(on, ref);
+    expect([first.message, second.message]).toEqual([
+      "approve draft waits for an answer",
+      "delete everything waits for an answer",
+    ]);
+    expect(second.id).not.toBe(first.id);
+    expect(on.fake.journal.count("sendHttpCallback").asked).toBe(0);
+    await answer(on, ref, second);
+    on.clock.advance(1_000);
+    expect((await on.see(ref)).status).toBe("succeeded");
+  });
+
+  test("is not answered where it cannot be told any more who waits", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", twice);
+    const ref = await on.start("publish");
+    const question = await onlyQuestion(on, ref);
+    on.fake.setFaults({ denies: ["workflows.stepEntries.list"] });
+    expect(await codeOf(answer(on, ref, question))).toBe("conflict");
+    on.fake.setFaults({ on: { listStepEntries: { kind: "error", code: "UNAVAILABLE" } } });
+    expect(await codeOf(answer(on, ref, question))).toBe("unavailable");
+    expect(on.fake.journal.count("sendHttpCallback").asked).toBe(0);
+  });
+
+  test("keeps its question while other branches move", async () => {
+    const on = await opened();
+    const moves = Array.from({ length: 10 }, (_, index) => [
+      step(`call_${index}`, 2_000),
+      step(`assign_${index}`, 2_000, { type: "STEP_ASSIGN" }),
+    ]).flat();
+    on.fake.workflow("publish", { steps: [parallel("both", { one: [awaitCallback("approve")], two: moves })] });
+    const ref = await on.start("publish");
+    const ids = new Set<string>();
+    for (let look = 0; look < 10; look++) {
+      ids.add((await onlyQuestion(on, ref)).id.replace(/^gcw:[\w-]+:/, ""));
+      on.clock.advance(2_000);
+    }
+    // Once it has been seen alone, it is known for as long as it waits.
+    expect([...ids]).toEqual([expect.stringMatching(/^unmatched:\d+$/), expect.stringMatching(/^\d+$/)]);
+  });
+});
+
+test("what a caller or an earlier step has put into mcp is not asked", async () => {
+  const on = await opened();
+  on.fake.workflow(
+    "publish",
+    ({ argument }) => ({
+      steps: [
+        awaitCallback("ask", { variables: { mcp: { message: "Approve the draft?", step: "ask" } } }),
+        awaitCallback("send_money"),
+        awaitCallback("wipe", { variables: JSON.parse(argument ?? "{}") }),
+      ],
+    }),
+    detailed,
+  );
+  const ref = await on.start("publish", JSON.stringify({ mcp: { message: "Have a cookie?", step: "wipe" } }));
+  const messages: string[] = [];
+  for (const _ of [1, 2, 3]) {
+    const question = await onlyQuestion(on, ref);
+    messages.push(question.message);
+    await answer(on, ref, question);
+    on.clock.advance(1_000);
+  }
+  expect(messages).toEqual(["Approve the draft?", "send money waits for an answer", "wipe waits for an answer"]);
 });
 
 describe("an answer", () => {
@@ -243,6 +325,40 @@ describe("an answer", () => {
     const { on, ref, question } = await asked();
     on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "RESOURCE_EXHAUSTED" } } });
     expect(await codeOf(answer(on, ref, question))).toBe("throttled");
+  });
+
+  test("that Google refuses for now does not count as given when somebody else answers", async () => {
+    const { on, ref, question } = await asked();
+    on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "RESOURCE_EXHAUSTED" } } });
+    expect(await codeOf(answer(on, ref, question))).toBe("throttled");
+    on.fake.setFaults({});
+    await answer(on, ref, question, { answerId: "somebody else's" });
+    on.clock.advance(1_000);
+    expect(await codeOf(answer(on, ref, question, { attempt: 2 }))).toBe("conflict");
+  });
+
+  test("is neither given nor too late by the word of a proxy", async () => {
+    const { on, ref, question } = await asked();
+    on.fake.setFaults({ on: { listCallbacks: { kind: "html", status: 404 } } });
+    for (const attempt of [1, 2]) expect(await codeOf(answer(on, ref, question, { attempt }))).toBe("unavailable");
+    on.fake.setFaults({ on: { sendHttpCallback: { kind: "html", status: 404 } } });
+    for (const attempt of [3, 4]) expect(await codeOf(answer(on, ref, question, { attempt }))).toBe("outcome_unknown");
+    on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "NOT_FOUND" } } });
+    expect(await codeOf(answer(on, ref, question, { attempt: 5 }))).toBe("unavailable");
+    on.fake.setFaults({});
+    await answer(on, ref, question, { attempt: 6 });
+    expect(on.fake.journal.count("sendHttpCallback").accepted).toBe(1);
+  });
+
+  test("that is refused does not tell the callback", async () => {
+    const { on, ref, question } = await asked();
+    const { callbackId } = JSON.parse(question.secret ?? "");
+    const message = `bad thing at id ${callbackId}`;
+    on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "INVALID_ARGUMENT", message } } });
+    await expect(answer(on, ref, question)).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("bad thing at id [callback]"),
+    });
   });
 
   test("goes nowhere but to a callback of its execution, whatever is in the store", async () => {
@@ -301,7 +417,7 @@ describe("where callbacks or histories cannot be read", () => {
     const ref = await on.start("publish");
     on.fake.setFaults({ denies: ["workflows.stepEntries.list"] });
     expect((await onlyQuestion(on, ref)).message).toBe(
-      "publish waits for an answer (now at: wait_for_approval). Google does not tell which step it is for.",
+      "publish waits for an answer. Google does not tell which step it is for: whichever waits gets it.",
     );
   });
 
