@@ -107,7 +107,10 @@ test("names the permission that is missing, and the workflow that is not there",
   expect(denied).toMatchObject({ code: "denied", notSent: true });
   expect(denied.message).toContain("workflows.executions.create");
   on.fake.setFaults({});
-  expect(await errorOf(on.adapter.start(request("nothing", on), callContext()))).toMatchObject({ code: "not_found" });
+  expect(await errorOf(on.adapter.start(request("nothing", on), callContext()))).toMatchObject({
+    code: "not_found",
+    message: expect.stringMatching(/no workflow projects\/demo\/.*\/workflows\/nothing: /),
+  });
 });
 
 test("finds by the key alone, however many others there are, and the oldest of two", async () => {

@@ -3,8 +3,10 @@ import type { ExecutionsClient, protos } from "@google-cloud/workflows";
 import { BridgeError } from "@taskbridge/core/adapter";
 import type { Execution, Frame, GcwClient, ListCall, Page } from "./client.ts";
 import { restCalls } from "./rest-calls.ts";
+import { toCredentialsError } from "./to-credentials-error.ts";
 import { type CallPlace, toError } from "./to-error.ts";
 import { withSignal } from "./with-signal.ts";
+import { withoutLookupWarning } from "./without-lookup-warning.ts";
 
 /** Google's own client, for those who bring one. */
 export type { ExecutionsClient };
@@ -87,23 +89,6 @@ const connect = async ({ project, endpoint, keyFile, credentials }: ConnectionOp
   });
 };
 
-/** Whatever goes wrong with credentials has not reached the API, and may be well again by the next call. */
-const toCredentialsError = (error: unknown, { action }: CallPlace): BridgeError => {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  const wrong =
-    code === "ENOENT" ? "there is no such file" : error instanceof SyntaxError ? "is not the JSON of a key" : "";
-  if (wrong !== "")
-    return new BridgeError("misconfigured", `keyFile: ${wrong}`, {
-      notSent: true,
-      data: { path: "keyFile" },
-      cause: error,
-    });
-  const why = /default credentials/.test(String(message))
-    ? "the server has no Google credentials at present (application default credentials, or `keyFile`)"
-    : `the server's Google credentials cannot be used at present${typeof code === "string" ? ` (${code})` : ""}`;
-  return new BridgeError("unavailable", `${why}, for ${action}`, { notSent: true, cause: error });
-};
-
 const unsent = ({ action }: CallPlace): BridgeError =>
   new BridgeError("unavailable", `${action} was given up before it was sent`, { notSent: true });
 
@@ -165,7 +150,7 @@ export const executionsClient = (options: ConnectionOptions): GcwClient => {
   const open = async (): Promise<ExecutionsClient> => {
     const client = options.client ?? (await connect(options));
     // First, since a client keeps the failure of its own attempt, and throws it where nobody can catch it.
-    await client.auth.getClient();
+    await withoutLookupWarning(() => client.auth.getClient());
     await client.initialize();
     return client;
   };
@@ -180,7 +165,7 @@ export const executionsClient = (options: ConnectionOptions): GcwClient => {
       return client;
     } catch (error) {
       forget(attempt);
-      throw error instanceof BridgeError ? error : toCredentialsError(error, place);
+      throw error instanceof BridgeError ? error : toCredentialsError(error, place, options);
     }
   };
 

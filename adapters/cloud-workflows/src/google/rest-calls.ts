@@ -143,7 +143,8 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
         const response = await send(url, { method, ...content, signal, redirect: "error", responseType: "stream" });
         await response.text();
       }),
-    workflow: async (name, signal) => toWorkflow(await read("workflows.get", workflowsApi, name, {}, signal, `workflow ${name}`)),
+    workflow: async (name, signal) =>
+      toWorkflow(await read("workflows.get", workflowsApi, name, {}, signal, `workflow ${name}`)),
     workflows: async (parent, { size, token }, signal): Promise<Page<Workflow>> => {
       const query = { pageSize: String(size), pageToken: token };
       const told = await read("workflows.list", workflowsApi, `${parent}/workflows`, query, signal, parent);

@@ -69,6 +69,20 @@ test.each(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"])("what never had a connecti
   });
 });
 
+test("names the host that is not reached, and the workflow that is not there", () => {
+  const messageOf = (error: object, about?: string): string =>
+    toError(error, about === undefined ? start : { ...start, about }).message;
+  const refused = { code: "ECONNREFUSED", address: "127.0.0.1", port: 8787 };
+  expect(messageOf({ code: "ENOTFOUND", hostname: "workflows.googleapis.com" })).toMatch(
+    /create: ENOTFOUND workflows\.googleapis\.com$/,
+  );
+  expect(messageOf({ cause: refused })).toMatch(/: ECONNREFUSED 127\.0\.0\.1:8787$/);
+  expect(messageOf({ code: "ECONNREFUSED", errors: [refused, {}] })).toMatch(/: ECONNREFUSED 127\.0\.0\.1:8787$/);
+  const missing = http(404, api(404, "NOT_FOUND"));
+  expect(messageOf(missing, "workflow projects/p")).toBe(`there is no workflow projects/p: ${start.action}`);
+  expect(messageOf(missing)).toBe(`no such execution or workflow, project or location: ${start.action}`);
+});
+
 test("waits as long as Google says, by whichever of its ways", () => {
   const retryInfo = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "3.5s" }];
   expect(toError(http(429, api(429, "RESOURCE_EXHAUSTED", "", retryInfo)), start).retryAfterMs).toBe(3_500);
