@@ -112,7 +112,7 @@ export const cloudWorkflowsOver = (
     find: (request, context) => findExecution(client, quotas.list, parent, request, context),
     readOutput: (ref, range, context) => readOutput(client, quotas.get, ref, range, context),
     discover: (filter, context) => discoverWorkflows(client, parent, filter, context, pause),
-    check: (targets, { signal }) => checkWorkflows(client, parent, targets, signal),
+    check: (targets, { signal }) => checkWorkflows(client, { ...parent, questions }, targets, signal),
     close: async () => {
       closing.abort();
       client.close();

@@ -29,6 +29,8 @@ const sourceOf = ({ keyFile, credentials, client }: CredentialsGiven): Source =>
 const faultOf = (error: unknown, code: unknown, message: string): string | undefined => {
   if (code === "ENOENT" || /does not exist, or it is not a file/.test(message)) return "there is no such file";
   if (error instanceof SyntaxError) return "is not the JSON of a key";
+  // What it cannot read as a key's JSON, Google's client takes for the key itself.
+  if (/^ERR_OSSL_/.test(String(code)) || /^key must be /.test(message)) return "holds no key that can be used";
   const [, lacking] = /^The incoming JSON object (.{1,100})/.exec(message) ?? [];
   return lacking === undefined ? undefined : `is no key that can be used: it ${lacking}`;
 };

@@ -1,7 +1,9 @@
 import { type BridgeError, type CheckFinding, toBridgeError } from "@taskbridge/core/adapter";
 import type { GcwClient } from "../google/client.ts";
 import { isTemplate } from "../settings/is-template.ts";
+import type { Prompts } from "../settings/parse-prompts.ts";
 import { type CloudWorkflowsTarget, type Parent, parentOf, workflowNameOf } from "../settings/parse-target.ts";
+import { checkQuestions } from "./check-questions.ts";
 
 /** No execution has this ID, so that nothing happens to any. */
 const nobody = "00000000-0000-0000-0000-000000000000";
@@ -80,16 +82,23 @@ const checkWorkflow = async (
   ];
 };
 
-/** Whether Google and these workflows can be used. */
+/** The option that an error is about, which its message names then. */
+const pathOf = (error: unknown): string => {
+  const path = toBridgeError(error).data?.path;
+  return typeof path === "string" ? path : "";
+};
+
+/** Whether Google and these workflows can be used, and whether `questions` are about steps that there are. */
 export const checkWorkflows = async (
   client: GcwClient,
-  parent: Parent,
+  { questions, ...parent }: Parent & { readonly questions: Prompts },
   targets: readonly CloudWorkflowsTarget[],
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> => {
   const failed = (error: unknown, path: string): CheckFinding => {
     if (signal.aborted) throw error;
-    return { level: "error", path, message: toBridgeError(error).message };
+    const { code, message } = toBridgeError(error);
+    return { level: "error", path, message, ...(code === "misconfigured" ? { code } : {}) };
   };
   try {
     await client.workflows(parentOf(parent), { size: 1 }, signal);
@@ -100,7 +109,7 @@ export const checkWorkflows = async (
         { level: "error", path: "location", message: `there is no ${parentOf(parent)} (\`project\`, \`location\`)` },
       ];
     // To list them is not needed.
-    if (code !== "denied") return [failed(error, "")];
+    if (code !== "denied") return [failed(error, pathOf(error))];
   }
   const findings = targets.map(async (target, index): Promise<readonly CheckFinding[]> => {
     const path = `targets[${index}].workflow`;
@@ -112,5 +121,5 @@ export const checkWorkflows = async (
       return [failed(error, path)];
     }
   });
-  return (await Promise.all(findings)).flat();
+  return (await Promise.all([...findings, checkQuestions(client, parent, questions, targets, signal)])).flat();
 };

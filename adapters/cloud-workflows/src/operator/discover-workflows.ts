@@ -67,18 +67,22 @@ export async function* discoverWorkflows(
   client: GcwClient,
   parent: Parent,
   filter: string | undefined,
-  { signal }: CallContext,
+  { signal, log }: CallContext,
   pause: Pause,
 ): AsyncGenerator<PipelineDescription<CloudWorkflowsTarget>> {
   const matches = matcherOf(filter);
   let token: string | undefined;
+  let seen = 0;
   do {
     const paging = { size: pageSize, ...(token === undefined ? {} : { token }) };
     const page = await withRetry(() => client.workflows(parentOf(parent), paging, signal), signal, pause);
+    seen += page.rows.length;
     for (const workflow of page.rows) {
       const id = workflow.name.split("/").at(-1) ?? "";
       if (id !== "" && matches(id, workflow.labels)) yield describe(id, workflow);
     }
     token = page.next;
   } while (token !== undefined);
+  // As if one of the two were misspelt.
+  if (seen === 0) log("warn", `there are no workflows at all in ${parentOf(parent)} (\`project\`, \`location\`)`);
 }

@@ -38,6 +38,16 @@ test.each([
     fault("keyFile: is no key that can be used: it does not contain a client_email field: /k.json", "keyFile"),
   ],
   [
+    { keyFile: "/k.json" },
+    new TypeError("key must be a string, a buffer or an object"),
+    fault("keyFile: holds no key that can be used: /k.json", "keyFile"),
+  ],
+  [
+    { credentials: {} },
+    coded("ERR_OSSL_UNSUPPORTED", "error:1E08010C:DECODER routines::unsupported"),
+    fault("credentials: holds no key that can be used", "credentials"),
+  ],
+  [
     { credentials: {} },
     new Error("The incoming JSON object does not contain a private_key field"),
     fault("credentials: is no key that can be used: it does not contain a private_key field", "credentials"),

@@ -1,10 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { CheckFinding, PipelineDescription } from "@taskbridge/core/adapter";
-import type { CloudWorkflowsTarget } from "../../src/index.ts";
+import { type CloudWorkflowsTarget, cloudWorkflows } from "../../src/index.ts";
 import { parseInputLabel, parseInputTag } from "../../src/operator/parse-input-tag.ts";
 import { type AdapterOnFake, openAdapter } from "../adapter-on-fake.ts";
 import { callContext } from "../call-context.ts";
 import { runsOn } from "../fake/script.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "operator-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 let on: AdapterOnFake;
 beforeEach(async () => {
@@ -74,6 +83,61 @@ describe("check", () => {
     expect(others).toEqual([]);
   });
 
+  test("finds questions about no workflow and no step, and no others", async () => {
+    const source = `main:
+  params: [input]
+  steps:
+    - open: { call: events.create_callback_endpoint }
+    - both:
+        parallel:
+          branches:
+            - legal: { steps: [ "wait_legal": { call: events.await_callback } ] }
+sign:
+  steps:
+    - ask:
+        call: events.await_callback`;
+    on.fake.workflow("release", runsOn, { sourceContents: source });
+    const steps = { wait_legal: {}, "main.wait_legal": {}, "sign.ask": {}, wait_legl: {}, "sing.ask": {} };
+    const questions = { release: steps, relase: { wait_legal: {} }, publish: { any: {} } };
+    const asking = await openAdapter({ endpoint: on.fake.endpoint, questions });
+    const warned = async (...workflows: readonly string[]) => {
+      const targets = workflows.map((workflow) => ({ workflow }));
+      const findings = (await asking.adapter.check?.(targets, callContext())) ?? [];
+      return findings.filter(({ level, path: at }) => level === "warning" && at.startsWith("questions"));
+    };
+    const noStep = (step: string) => ({
+      level: "warning",
+      path: `questions.release.${step}`,
+      message: expect.stringContaining("no such step"),
+    });
+    const wrong = [noStep("wait_legl"), noStep("sing.ask")];
+    try {
+      expect(await warned("release", "publish")).toEqual([
+        ...wrong,
+        { level: "warning", path: "questions.relase", message: "no tool runs this workflow" },
+      ]);
+      // Which workflows these are is known with the input.
+      expect(await warned("{{input.workflow}}")).toEqual([
+        ...wrong,
+        { level: "warning", path: "questions.relase", message: "there is no such workflow" },
+      ]);
+    } finally {
+      await asking.close();
+    }
+  });
+
+  test("marks what no later call can mend, and only that", async () => {
+    const keyFile = join(folder, "key.json");
+    writeFileSync(keyFile, '{"type":"nonsense"}');
+    const wrong = cloudWorkflows({ project: "demo", location: "europe-west1", keyFile });
+    expect(await wrong.check?.([{ workflow: "publish" }], callContext())).toEqual([
+      { level: "error", code: "misconfigured", path: "keyFile", message: expect.stringContaining(keyFile) },
+    ]);
+    await wrong.close?.();
+    on.fake.setFaults({ denies: ["workflows.executions.get"] });
+    for (const finding of await check("publish", "nothing")) expect(finding).not.toHaveProperty("code");
+  });
+
   test("tells that Google is not reached", async () => {
     on.fake.setFaults({ on: { "*": { kind: "error", code: "UNAVAILABLE" } } });
     expect(await check("publish")).toEqual([{ level: "error", path: "", message: expect.stringContaining("503") }]);
@@ -115,6 +179,16 @@ describe("discover", () => {
         input: { type: "object" },
       },
     });
+  });
+
+  test("says where it has looked when there is nothing at all", async () => {
+    const lines: string[] = [];
+    const context = { ...callContext(), log: (_level: string, line: string) => void lines.push(line) };
+    for await (const _ of on.adapter.discover?.(undefined, context) ?? []) throw new Error("there is none");
+    expect(lines).toEqual([expect.stringContaining("projects/demo/locations/europe-west1")]);
+    on.fake.workflow("publish", runsOn);
+    for await (const _ of on.adapter.discover?.("x", context) ?? []) throw new Error("there is none");
+    expect(lines).toHaveLength(1);
   });
 
   test("reads all pages, and picks by name or label", async () => {
