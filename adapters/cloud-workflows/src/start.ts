@@ -3,6 +3,7 @@ import {
   type CallContext,
   type ExecutionRef,
   type FindRequest,
+  isEnded,
   type StartOutcome,
   type StartRequest,
 } from "@taskbridge/core/adapter";
@@ -22,11 +23,9 @@ import {
 /** The largest argument (bytes): https://cloud.google.com/workflows/quotas */
 export const maxPayloadBytes = 32_768;
 
-/** How far clocks may differ (milliseconds). */
-const slackMs = 60_000;
 /** How long a page waits for its turn (milliseconds). */
 const waitMs = 10_000;
-/** More is read only of a server that takes no filter. */
+/** One page has all that the filter leaves; more is read of a server that takes no filter, or gives pages with nothing in them. */
 const mostPages = 20;
 
 /** Starts an execution that has the key as a label: Google takes no name for one, so that sent again it would be another. */
@@ -53,17 +52,29 @@ export const startExecution = async (
   if (name === undefined) throw new BridgeError("outcome_unknown", "Google's answer does not name the execution");
   const ref = toRef(name);
   const snapshot = toSnapshot(made, urlOf(parseRef(ref)));
-  return { ref, ...(snapshot === undefined ? {} : { snapshot }) };
+  // An end is told with its result or its error, which this answer need not have.
+  return { ref, ...(snapshot === undefined || isEnded(snapshot.status) ? {} : { snapshot }) };
 };
 
-const startOf = ({ startedAt = Number.POSITIVE_INFINITY }: Execution): number => startedAt;
+/**
+ * Those that wait in the backlog have no start, and are younger than those that have. A list has the newest first, whatever clock says so:
+ * of two alike, the one that comes later is older.
+ */
+const oldestOf = (listed: readonly Execution[]): Execution | undefined =>
+  listed.reduce<Execution | undefined>((oldest, one) => {
+    const latest = Number.POSITIVE_INFINITY;
+    return oldest !== undefined && (one.startedAt ?? latest) > (oldest.startedAt ?? latest) ? oldest : one;
+  }, undefined);
 
-/** The execution that has this key as its label; the oldest of several, which a start that was told to be repeated may leave. */
+/**
+ * The execution that has this key as its label; the oldest of several, which a start that was told to be repeated may leave. That there is
+ * none is told only once everything has been listed; `unavailable` before that. When it was sent does not matter: Google's clock is another.
+ */
 export const findExecution = async (
-  client: GcwClient,
+  client: Pick<GcwClient, "list">,
   rate: TokenBucket,
   parent: Parent,
-  { key, target, firstSentAt }: FindRequest<CloudWorkflowsTarget>,
+  { key, target }: FindRequest<CloudWorkflowsTarget>,
   { signal }: CallContext,
 ): Promise<ExecutionRef | undefined> => {
   const workflow = workflowNameOf(target, parent);
@@ -81,9 +92,12 @@ export const findExecution = async (
     // A server that takes no filter gives everybody's.
     found.push(...rows.filter(({ labels }) => labels[runLabel] === key));
     token = next;
-    if (token === undefined || rows.some((row) => startOf(row) < firstSentAt - slackMs)) break;
+    if (token === undefined) break;
   }
-  const [oldest] = found.sort((one, other) => startOf(one) - startOf(other));
+  const oldest = oldestOf(found);
+  // An older one may lie behind, but it was told to be repeated then, and any of them will do.
   const name = oldest === undefined ? undefined : executionNameOf(workflow, oldest.name);
-  return name === undefined ? undefined : toRef(name);
+  if (name !== undefined) return toRef(name);
+  if (token === undefined && oldest === undefined) return undefined;
+  throw new BridgeError("unavailable", `it is not among the first ${mostPages} pages of the workflow's executions`);
 };

@@ -1,5 +1,8 @@
-import { afterEach, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { isBridgeError } from "@taskbridge/core/adapter";
+import type { Execution, Page } from "../src/google/client.ts";
+import { tokenBucket } from "../src/google/token-bucket.ts";
+import { findExecution } from "../src/start.ts";
 import { type AdapterOnFake, openAdapter } from "./adapter-on-fake.ts";
 import { callContext, newKey } from "./call-context.ts";
 import { runsOn, step } from "./fake/script.ts";
@@ -126,6 +129,63 @@ test("finds by the key alone, however many others there are, and the oldest of t
   const { key, target } = start;
   expect(await on.adapter.find?.({ key, target, firstSentAt }, callContext())).toBe(ref);
   expect(await on.adapter.find?.({ key: newKey(), target, firstSentAt }, callContext())).toBeUndefined();
+});
+
+test("finds the oldest also of those that wait in the backlog", async () => {
+  const on = await opened();
+  on.fake.workflow("publish", runsOn);
+  on.fake.limitExecutions(0);
+  const start = request("publish", on);
+  const { ref } = await on.adapter.start(start, callContext());
+  on.clock.advance(5_000);
+  await on.adapter.start({ ...start, attempt: 2 }, callContext());
+  const { key, target } = start;
+  expect(await on.adapter.find?.({ key, target, firstSentAt: 0 }, callContext())).toBe(ref);
+});
+
+describe("of a server that lists in its own way", () => {
+  const key = newKey();
+  const listed = (name: string, more: Partial<Execution> = {}): Execution => ({
+    name: `projects/1/locations/l/workflows/w/executions/${name}`,
+    state: "ACTIVE",
+    steps: [],
+    labels: {},
+    ...more,
+  });
+  const find = (pageOf: (page: number) => Page<Execution>) => {
+    let page = 0;
+    return findExecution(
+      { list: async () => pageOf(page++) },
+      tokenBucket(100, 1),
+      { project: "p", location: "l" },
+      { key, target: { workflow: "w" }, firstSentAt: 1_000_000 },
+      callContext(),
+    );
+  };
+
+  test("nothing is missing while pages are left", async () => {
+    const call = find(() => ({ rows: [], next: "t" }));
+    expect(await errorOf(call)).toMatchObject({ code: "unavailable" });
+    expect(await find(() => ({ rows: [] }))).toBeUndefined();
+  });
+
+  test("it is found among others, whatever clock says that they are older than the start", async () => {
+    const others = { rows: [listed("other", { startedAt: 1 })], next: "t" };
+    const own = { rows: [listed("own", { startedAt: 0, labels: { mcp_run: key } })] };
+    expect(await find((page) => (page < 15 ? others : own))).toMatch(/\/own$/);
+  });
+});
+
+test("does not tell an end by the answer to a start, which may lack its result", async () => {
+  const on = await opened();
+  on.fake.workflow("publish", runsOn);
+  const name = "projects/1/locations/europe-west1/workflows/publish/executions/e";
+  on.fake.setFaults({
+    on: { createExecution: { kind: "garbage", body: JSON.stringify({ name, state: "SUCCEEDED" }) } },
+  });
+  expect(await on.adapter.start(request("publish", on), callContext())).toEqual({
+    ref: "projects/demo/locations/europe-west1/workflows/publish/executions/e",
+  });
 });
 
 test("cancels, also what has ended already", async () => {
