@@ -27,6 +27,10 @@ import { sweeps } from "./sweep.ts";
 const keptMs = 90 * 24 * 60 * 60 * 1_000;
 /** A list may show an execution a little later than it was made; how much later is not published (milliseconds). */
 const settleMs = 60_000;
+/** A list that takes longer is not waited for (milliseconds). */
+const listMs = 12_000;
+/** Ends are read in turn for so long in one look (milliseconds). */
+const readMs = 2_000;
 /** Callbacks are read last, within the engine's own limit for a look (milliseconds). */
 const detailsMs = 8_000;
 
@@ -98,7 +102,16 @@ export const cloudWorkflowsOver = (
   const urlOf = endpoint?.protocol === "http:" ? () => undefined : consoleUrlOf;
   const details = detailReader(client, quotas, questions);
   const answerTools = { client, rate: quotas.detail, unsent: new Map() };
-  const tools = { client, quotas, details, detailsMs, urlOf, sweeps: sweeps(client, quotas.list, closing.signal) };
+  const tools = {
+    client,
+    quotas,
+    details,
+    listMs,
+    readMs,
+    detailsMs,
+    urlOf,
+    sweeps: sweeps(client, quotas.list, closing.signal),
+  };
 
   return {
     contract: 1,

@@ -23,12 +23,14 @@ export interface InspectTools {
   readonly sweeps: Sweeps;
   readonly details: DetailReader;
   readonly urlOf: UrlOf;
+  /** How long a list is waited for: what it has not told by then is read one by one (milliseconds). */
+  readonly listMs: number;
+  /** Reads begin within this time in one look: those whose turn comes later are looked at again (milliseconds). */
+  readonly readMs: number;
   /** How long callbacks and steps are waited for, while statuses that are known wait with them (milliseconds). */
   readonly detailsMs: number;
 }
 
-/** How long ends wait for their turn to be read in one look (milliseconds); those who come later are looked at again. */
-const readWithinMs = 2_000;
 /** A call of `list` uses up as much of its rate as so many of `get`. */
 const getsPerList = 5;
 /** So many ends in one look wait until callbacks are read; of more, none waits, and callbacks are left to the next look. */
@@ -77,6 +79,10 @@ const withProgress = (outcome: InspectOutcome, progress: ExecutionSnapshot["prog
 const isRunning = (outcome: InspectOutcome | undefined): boolean =>
   outcome !== undefined && "snapshot" in outcome && outcome.snapshot.status === "running";
 
+/** Nothing is to be asked of it any more, unlike of one that merely could not be read. */
+const hasGone = (outcome: InspectOutcome | undefined): boolean =>
+  outcome !== undefined && ("snapshot" in outcome ? isEnded(outcome.snapshot.status) : "notFound" in outcome);
+
 const eachOf = async <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
   const queue = [...items];
   const next = async (): Promise<void> => {
@@ -96,21 +102,22 @@ const planOf = ({ quotas, sweeps }: InspectTools, looks: readonly Look[]): "each
   return isCheaper && fullPages <= mostFullPages && quotas.list.left() > 2 * fullPages ? "FULL" : "BASIC";
 };
 
-/** What lists tell of those that go on. */
+/** What lists tell of those that go on, as far as it is told in time. */
 const sweep = async (
-  { sweeps, urlOf }: InspectTools,
+  { sweeps, urlOf, listMs }: InspectTools,
   looks: readonly Look[],
   view: "BASIC" | "FULL",
   seen: Map<string, Seen>,
   signal: AbortSignal,
 ): Promise<BridgeError | undefined> => {
   const wanted = looks.map(({ name, previous }) => ({ name, startedAt: previous?.startedAt }));
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(listMs)]);
   const { running, refusal, ...list } = await sweeps
-    .running(looks[0]?.workflow ?? "", wanted, view === "FULL", signal)
+    .running(looks[0]?.workflow ?? "", wanted, view === "FULL", limit)
     .catch((error: unknown): RunningList => {
-      // Deleted meanwhile: its executions are asked for one by one.
-      if (toBridgeError(error).code === "not_found") return { running: new Map(), view, listed: 0 };
-      throw error;
+      const known = toBridgeError(error);
+      // Deleted meanwhile: its executions are asked for one by one, as they are where lists cannot be had.
+      return { running: new Map(), view, listed: 0, ...(known.code === "not_found" ? {} : { refusal: known }) };
     });
   for (const look of looks) {
     const execution = running.get(look.name);
@@ -146,13 +153,14 @@ const lookAt = async (
     }
   };
   const missing = looks.filter(({ name }) => !seen.has(name));
+  const until = performance.now() + tools.readMs;
   await eachOf(missing, async (look) => {
-    if (await quotas.get.take(readWithinMs, signal).catch(() => false)) return read(look);
+    if (await quotas.get.take(until - performance.now(), signal).catch(() => false)) return read(look);
     const message = "more executions have ended than Google lets be read; looked at soon";
     seen.set(look.name, { outcome: { unavailable: message } });
   });
   const ends = missing.filter(({ name }) => !isRunning(seen.get(name)?.outcome));
-  for (const { name } of ends) details.forget(name);
+  for (const { name } of ends) if (hasGone(seen.get(name)?.outcome)) details.forget(name);
   const watched = looks.filter(({ name, wantsDetail }) => wantsDetail && isRunning(seen.get(name)?.outcome));
   const blind = watched.filter(({ name }) => seen.get(name)?.steps === undefined);
   await eachOf(details.stale(blind), async (look) => {

@@ -1,8 +1,9 @@
-import { BridgeError } from "@taskbridge/core/adapter";
+import { BridgeError, isEnded } from "@taskbridge/core/adapter";
 import type { Execution, GcwClient, ListCall } from "./google/client.ts";
 import type { TokenBucket } from "./google/token-bucket.ts";
 import { withSignal } from "./google/with-signal.ts";
 import { executionNameOf } from "./mapping/execution-name.ts";
+import { toStatus } from "./mapping/to-snapshot.ts";
 import { originLabel } from "./settings/parse-target.ts";
 
 export interface Wanted {
@@ -44,6 +45,11 @@ const longestMs = 20_000;
 /** Lists are in the order of creation, and tell the time of the start, which comes a little later (milliseconds). */
 const slackMs = 5_000;
 
+const isUnderWay = ({ state }: Execution): boolean => {
+  const status = toStatus(state);
+  return status !== undefined && !isEnded(status);
+};
+
 interface Sweep {
   readonly wanted: Map<string, number | undefined>;
   full: boolean;
@@ -73,7 +79,8 @@ const listRunning = async (
     listed += page.rows.length;
     for (const row of page.rows) {
       const name = executionNameOf(workflow, row.name);
-      if (name !== undefined && wanted.has(name)) running.set(name, row);
+      // Whatever the filter says, of one that has ended a list in BASIC view tells neither result nor error.
+      if (name !== undefined && wanted.has(name) && isUnderWay(row)) running.set(name, row);
     }
     token = page.next;
     // One that waits in the backlog has no start yet.

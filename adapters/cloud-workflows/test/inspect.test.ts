@@ -210,6 +210,30 @@ describe("many executions", () => {
     expect(statusesOf(await lookAtAll(on, refs))).toEqual({ running: 30 });
   });
 
+  test("that a list shows as ended are read with what came of them", async () => {
+    const on = await opened();
+    const workflow = on.fake.workflow("publish", runsOn);
+    const names = on.fake.populate(workflow, 12, ours);
+    const [first = "", second = ""] = names;
+    on.fake.end(first, { state: "SUCCEEDED", result: '{"important":42}' });
+    on.fake.end(second, { state: "FAILED", error: { payload: '"disk full"' } });
+    const states: Readonly<Record<string, string>> = { [first]: "SUCCEEDED", [second]: "FAILED" };
+    const executions = names.map((name) => ({ name, state: states[name] ?? "ACTIVE" }));
+    on.fake.setFaults({ on: { listExecutions: { kind: "garbage", body: JSON.stringify({ executions }) } } });
+    const [succeeded, failed, ...running] = await lookAtAll(on, refsOf(on, names));
+    expect(succeeded).toMatchObject({ snapshot: { output: { kind: "json", value: { important: 42 } } } });
+    expect(failed).toMatchObject({ snapshot: { failure: { reason: "disk full" } } });
+    expect(statusesOf(running)).toEqual({ running: 10 });
+  });
+
+  test("are read one by one where they may not be listed", async () => {
+    const on = await opened();
+    const workflow = on.fake.workflow("publish", runsOn);
+    const refs = refsOf(on, on.fake.populate(workflow, 30, ours));
+    on.fake.setFaults({ denies: ["workflows.executions.list"] });
+    expect(statusesOf(await lookAtAll(on, refs))).toEqual({ running: 30 });
+  });
+
   test("with an unreadable ref and an unknown one among them lose nothing", async () => {
     const on = await opened();
     const workflow = on.fake.workflow("publish", ends);
@@ -238,6 +262,14 @@ describe("trouble", () => {
     const error: unknown = await lookAtAll(on, refs).catch((thrown: unknown) => thrown);
     expect(isBridgeError(error) && error.code).toBe(expected);
     if (expected === "throttled") expect(isBridgeError(error) && error.retryAfterMs).toBe(9_000);
+  });
+
+  test("does not take a proxy's word that an execution is gone", async () => {
+    const on = await opened();
+    on.fake.workflow("publish", runsOn);
+    const ref = await on.start("publish");
+    on.fake.setFaults({ on: { getExecution: { kind: "html", status: 404 } } });
+    await expect(on.look(ref)).rejects.toMatchObject({ code: "unavailable" });
   });
 
   test("recovers from a token that has expired, and from a page of a gateway", async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Calls that one of Google's rates allows: `burst` at once, and `perSecond` again. */
@@ -34,8 +35,18 @@ export const tokenBucket = (burst: number, perSecond: number, now = (): number =
       refill();
       const waitMs = Math.max(0, ((1 - level) / perSecond) * 1_000);
       if (waitMs > withinMs) return false;
+      if (signal.aborted) return false;
       level -= 1;
-      if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+      if (waitMs === 0) return true;
+      // Hundreds wait at once by the signal of one look.
+      setMaxListeners(0, signal);
+      try {
+        await sleep(waitMs, undefined, { signal });
+      } catch (error) {
+        // Nothing is called with it.
+        level += 1;
+        throw error;
+      }
       return true;
     },
   };

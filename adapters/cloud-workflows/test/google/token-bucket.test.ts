@@ -13,6 +13,19 @@ test("gives what it holds at once, then what comes again", async () => {
   expect(await bucket.take(100, new AbortController().signal)).toBe(false);
 });
 
+test("gives back what was given up", async () => {
+  let now = 0;
+  const bucket = tokenBucket(1, 1, () => now);
+  expect(bucket.tryTake()).toBe(true);
+  const giveUp = new AbortController();
+  const takes = Array.from({ length: 50 }, () => bucket.take(60_000, giveUp.signal).catch(() => false));
+  giveUp.abort();
+  expect(await Promise.all(takes)).not.toContain(true);
+  expect(await bucket.take(60_000, giveUp.signal)).toBe(false);
+  now = 1_000;
+  expect(bucket.tryTake()).toBe(true);
+});
+
 test.each([0.8, 1])("takes no more than its share of a minute, which begins with a full bucket: %s", (share) => {
   const { get, list } = quotasOf(share);
   const inAMinute = (held: number): number => held + held * 6;
