@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { ExecutionsClient, protos } from "@google-cloud/workflows";
 import { BridgeError } from "@taskbridge/core/adapter";
 import type { Execution, Frame, GcwClient, ListCall, Page } from "./client.ts";
+import { guardRequests } from "./guard-requests.ts";
 import { restCalls } from "./rest-calls.ts";
 import { toCredentialsError } from "./to-credentials-error.ts";
 import { type CallPlace, toError } from "./to-error.ts";
@@ -146,11 +147,16 @@ const paging = ({ size, token, filter, view }: ListCall) => ({
 /** The port on Google's client, which is loaded and made at the first call. `client`: used as it is, and not closed. */
 export const executionsClient = (options: ConnectionOptions): GcwClient => {
   let opening: Promise<ExecutionsClient> | undefined;
+  let giveUpAll = (): void => {};
 
   const open = async (): Promise<ExecutionsClient> => {
     const client = options.client ?? (await connect(options));
+    if (options.client === undefined) giveUpAll = guardRequests(client.auth);
     // First, since a client keeps the failure of its own attempt, and throws it where nobody can catch it.
-    await withoutLookupWarning(() => client.auth.getClient());
+    await withoutLookupWarning(async () => {
+      // One that was made with `authClient` has that in its place.
+      if (typeof client.auth.getClient === "function") await client.auth.getClient();
+    });
     await client.initialize();
     return client;
   };
@@ -244,6 +250,7 @@ export const executionsClient = (options: ConnectionOptions): GcwClient => {
       }),
     close: () => {
       if (options.client !== undefined) return;
+      giveUpAll();
       opening?.then(
         (client) => client.close(),
         () => {},

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { isBridgeError } from "@taskbridge/core/adapter";
 import { executionsClient } from "../../src/google/executions-client.ts";
@@ -12,6 +15,8 @@ beforeEach(async () => {
   workflow = fake.workflow("publish", runsOn);
 });
 afterEach(() => fake.close());
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 const connection = { project: "demo", keyFile: undefined, credentials: undefined, client: undefined };
 const signal = new AbortController().signal;
@@ -80,6 +85,54 @@ describe("a start", () => {
   });
 });
 
+describe("requests", () => {
+  test("are not sent on to where a redirect points", async () => {
+    let redirected = 0;
+    const elsewhere = createServer((_request, response) => {
+      redirected += 1;
+      response.end("{}");
+    });
+    const gateway = createServer((_request, response) => {
+      response.writeHead(307, { location: `http://127.0.0.1:${portOf(elsewhere)}/login` }).end();
+    });
+    for (const server of [elsewhere, gateway]) {
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+    }
+    const client = open(`http://127.0.0.1:${portOf(gateway)}`);
+    try {
+      expect(await told(client.create(workflow, { argument: "{}", labels: {} }, signal))).toMatchObject({
+        code: "outcome_unknown",
+      });
+      expect(await told(client.callbacks(`${workflow}/executions/e`, signal))).toMatchObject({ code: "unavailable" });
+      expect(redirected).toBe(0);
+    } finally {
+      for (const server of [elsewhere, gateway]) {
+        server.close();
+        server.closeAllConnections();
+      }
+    }
+  });
+
+  test("that hang are given up when the client is closed, so that the process can end", async () => {
+    const client = open();
+    const asked = new Promise<void>((resolve) => {
+      fake.setFaults({
+        on: {
+          getExecution: () => {
+            resolve();
+            return { kind: "hang", isAccepted: false };
+          },
+        },
+      });
+    });
+    const call = told(client.get(`${workflow}/executions/e`, signal));
+    await asked;
+    client.close();
+    expect(await call).toMatchObject({ code: "unavailable" });
+  });
+});
+
 describe("credentials", () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown): void => {
@@ -103,6 +156,17 @@ describe("credentials", () => {
       });
     await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);
+  });
+
+  test("of a client that was made with an `authClient` are used", async () => {
+    const given = await localClient(fake.port);
+    const { getRequestHeaders, fetch: send } = given.auth;
+    await given.initialize();
+    given.auth = { getRequestHeaders, fetch: send } as typeof given.auth;
+    const client = executionsClient({ ...connection, endpoint: new URL(fake.endpoint), client: given });
+    const [name = ""] = fake.populate(workflow, 1);
+    expect((await client.get(name, signal)).state).toBe("ACTIVE");
+    await given.close();
   });
 
   test("that cannot be exchanged for a token fail the call, not the ones after it", async () => {
