@@ -1,5 +1,5 @@
 import { findGcw } from "./find-gcw.ts";
-import { freePort } from "./free-port.ts";
+import { freePort, isFree } from "./free-port.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { untilItAnswers } from "./until-it-answers.ts";
 
@@ -23,12 +23,15 @@ export const whyNoGcw = async (): Promise<string | undefined> => {
 
 /**
  * Starts a Google Cloud Workflows whose workflows really run. It ends with this process, however this process ends.
- * @throws When it is not built (`ensureGcw`) or does not answer.
+ * @param given `port`: in place of a free one.
+ * @throws When it is not built (`ensureGcw`), the port is taken, or it does not answer.
  */
-export const startGcw = async (): Promise<GcwServer> => {
+export const startGcw = async (given: { readonly port?: number } = {}): Promise<GcwServer> => {
   const engine = await findGcw();
   if (engine.kind === "missing") throw new Error(engine.reason);
-  const port = await freePort(host);
+  const port = given.port ?? (await freePort(host));
+  // Whoever has it would answer in its place.
+  if (!(await isFree(host, port))) throw new Error(`${host}:${port} is in use`);
   const url = `http://${host}:${port}`;
   const server = await startGuarded(engine.path, ["-port", String(port)]);
   try {
