@@ -9,7 +9,7 @@ import {
 } from "@taskbridge/core/adapter";
 import type { Execution, GcwClient, Step } from "./google/client.ts";
 import type { Quotas } from "./google/token-bucket.ts";
-import { type ExecutionPlace, parseRef } from "./mapping/execution-name.ts";
+import { type ExecutionPlace, executionNameOf, parseRef } from "./mapping/execution-name.ts";
 import { toSnapshot, unavailableBecause } from "./mapping/to-snapshot.ts";
 import type { DetailReader } from "./questions/read-details.ts";
 import { pageSizes, type RunningList, type Sweeps } from "./sweep.ts";
@@ -145,7 +145,10 @@ const lookAt = async (
   }
   const read = async (look: Look): Promise<void> => {
     try {
-      seen.set(look.name, toSeen(await client.get(look.name, signal), urlOf(look)));
+      const execution = await client.get(look.name, signal);
+      if (executionNameOf(look.workflow, execution.name) !== look.name)
+        throw new BridgeError("unavailable", "the answer is about another execution, or none");
+      seen.set(look.name, toSeen(execution, urlOf(look)));
     } catch (error) {
       refusals.push(toBridgeError(error));
       // What a list has told is so all the same.

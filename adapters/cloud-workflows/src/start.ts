@@ -12,6 +12,7 @@ import type { TokenBucket } from "./google/token-bucket.ts";
 import type { UrlOf } from "./inspect.ts";
 import { executionNameOf, parseRef, toRef } from "./mapping/execution-name.ts";
 import { toSnapshot } from "./mapping/to-snapshot.ts";
+import { isTemplate } from "./settings/is-template.ts";
 import {
   type CloudWorkflowsTarget,
   originLabel,
@@ -28,6 +29,12 @@ const waitMs = 10_000;
 /** One page has all that the filter leaves; more is read of a server that takes no filter, or gives pages with nothing in them. */
 const mostPages = 20;
 
+/** A caller's value may look like a placeholder; after they were filled in there is none. */
+const refuseTemplates = ({ workflow, labels = {} }: CloudWorkflowsTarget): void => {
+  if ([workflow, ...Object.values(labels)].some(isTemplate))
+    throw new BridgeError("invalid_input", "{{input.…}} is no name of a workflow, and no label", { notSent: true });
+};
+
 /** Starts an execution that has the key as a label: Google takes no name for one, so that sent again it would be another. */
 export const startExecution = async (
   client: GcwClient,
@@ -41,6 +48,7 @@ export const startExecution = async (
     throw new BridgeError("invalid_input", `the input has ${bytes} bytes; Workflows takes ${maxPayloadBytes}`, {
       notSent: true,
     });
+  refuseTemplates(target);
   const workflow = workflowNameOf(target, parent);
   const made = await client.create(
     workflow,

@@ -272,6 +272,18 @@ describe("trouble", () => {
     await expect(on.look(ref)).rejects.toMatchObject({ code: "unavailable" });
   });
 
+  test.each([{}, { name: "projects/1/locations/l/workflows/w/executions/other" }])(
+    "does not take an answer that is about none or another: %j",
+    async (named) => {
+      const on = await opened();
+      on.fake.workflow("publish", runsOn);
+      const ref = await on.start("publish");
+      const body = JSON.stringify({ ...named, state: "SUCCEEDED" });
+      on.fake.setFaults({ on: { getExecution: { kind: "garbage", body } } });
+      await expect(on.look(ref)).rejects.toMatchObject({ code: "unavailable" });
+    },
+  );
+
   test("recovers from a token that has expired, and from a page of a gateway", async () => {
     const on = await opened();
     on.fake.workflow("publish", runsOn);

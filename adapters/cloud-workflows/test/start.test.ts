@@ -67,6 +67,16 @@ test("refuses what is too large before anything is sent", async () => {
   expect(on.fake.journal.starts).toHaveLength(1);
 });
 
+test.each([{ workflow: "{{input.w}}" }, { workflow: "publish", labels: { team: "{{input.w}}" } }])(
+  "sends nothing that looks like a placeholder by a caller's value: %j",
+  async (target) => {
+    const on = await opened();
+    const refused = await errorOf(on.adapter.start({ ...request("publish", on), target }, callContext()));
+    expect(refused).toMatchObject({ code: "invalid_input", notSent: true });
+    expect(on.fake.journal.calls).toHaveLength(0);
+  },
+);
+
 test.each([
   ["an answer that is lost", { kind: "lost" }, 1],
   ["an error after it was carried out", { kind: "error-after", code: "INTERNAL" }, 1],

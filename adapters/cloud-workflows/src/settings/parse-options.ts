@@ -23,7 +23,7 @@ export interface CloudWorkflowsOptions {
   readonly client?: ExecutionsClient;
   /** What steps that wait for a callback ask: by workflow, then by step. Default: the step's name, and any object. */
   readonly questions?: Prompts;
-  /** Part of the published rates of the project and location that this server may use: above 0, at most 1. Default 0.8. */
+  /** Part of the published rates of the project and location that this server may use: 0.01 to 1. Default 0.8. */
   readonly quotaShare?: number;
 }
 
@@ -40,6 +40,9 @@ export interface ParsedOptions {
 
 type Given = Readonly<Record<string, unknown>>;
 
+/** With less, hardly anything would be looked at. */
+const leastShare = 0.01;
+
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const textAt = (options: Given, name: string, pattern: RegExp, what: string): string => {
@@ -54,7 +57,9 @@ const endpointOf = ({ endpoint }: Given): URL | undefined => {
   if (typeof endpoint !== "string" || !/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint))
     throw misconfigured("endpoint", `must be https://…, or http://… of this host, got ${show(endpoint)}`);
   const url = new URL(endpoint);
-  if (url.pathname !== "/" || url.search !== "" || url.username !== "")
+  // What was got is a secret.
+  if (`${url.username}${url.password}` !== "") throw misconfigured("endpoint", "must be an address without a password");
+  if (url.pathname !== "/" || /[?#]/.test(endpoint))
     throw misconfigured("endpoint", `must be an address without a path, got ${show(endpoint)}`);
   if (url.protocol === "http:" && !loopback.test(url.hostname))
     throw misconfigured("endpoint", `credentials do not travel over http://: ${url.hostname} is not this host`);
@@ -77,13 +82,13 @@ const names = ["project", "location", "endpoint", "keyFile", "credentials", "cli
 export const parseOptions = (options: Given, baseDirectory: string = process.cwd()): ParsedOptions => {
   refuseOthers(options, names, "", "unknown option");
   const { client, quotaShare = 0.8 } = options;
-  if (typeof quotaShare !== "number" || !(quotaShare > 0 && quotaShare <= 1))
-    throw misconfigured("quotaShare", `must be above 0 and at most 1, got ${show(quotaShare)}`);
+  if (typeof quotaShare !== "number" || !(quotaShare >= leastShare && quotaShare <= 1))
+    throw misconfigured("quotaShare", `must be from ${leastShare} to 1, got ${show(quotaShare)}`);
   if (client !== undefined && !(isObject(client) && typeof client.createExecution === "function"))
     throw misconfigured("client", "must be an ExecutionsClient");
   const keyFile = options.keyFile === undefined ? undefined : textAt(options, "keyFile", /./, "a path");
   const parsed: ParsedOptions = {
-    project: textAt(options, "project", /^[\w.:-]+$/, "a project's ID"),
+    project: textAt(options, "project", /^[a-zA-Z0-9][\w.:-]*$/, "a project's ID"),
     location: textAt(options, "location", /^[\w-]+$/, "a location, like europe-west1"),
     endpoint: endpointOf(options),
     keyFile: keyFile === undefined || isAbsolute(keyFile) ? keyFile : join(baseDirectory, keyFile),

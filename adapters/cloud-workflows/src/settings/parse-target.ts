@@ -38,7 +38,7 @@ export const workflowNameOf = ({ workflow }: CloudWorkflowsTarget, parent: Paren
 const parseWorkflow = (value: unknown, parent: Parent): string => {
   if (typeof value !== "string") throw misconfigured("workflow", `must be a workflow's name, got ${show(value)}`);
   const [, project, location, name] = resourceName.exec(value) ?? [];
-  if (name !== undefined && !isTemplate(value) && (project !== parent.project || location !== parent.location))
+  if (name !== undefined && (project !== parent.project || location !== parent.location))
     throw misconfigured(
       "workflow",
       `is in ${project}, ${location}, and this adapter calls ${parent.project}, ${parent.location}`,

@@ -76,6 +76,10 @@ describe("options", () => {
     [{ ...place, client: {} }, "client"],
     [{ ...place, quotaShare: 0 }, "quotaShare"],
     [{ ...place, quotaShare: 1.1 }, "quotaShare"],
+    [{ ...place, quotaShare: 1e-12 }, "quotaShare"],
+    [{ ...place, project: ".." }, "project"],
+    [{ ...place, endpoint: "https://:very-secret@x" }, "endpoint"],
+    [{ ...place, endpoint: "https://x/#a" }, "endpoint"],
     [{ ...place, questions: [] }, "questions"],
     [{ ...place, questions: { publish: 1 } }, "questions.publish"],
     [questions("Go?"), "questions.publish.ask"],
@@ -88,14 +92,17 @@ describe("options", () => {
     expect(() => parseOptions(options)).toThrow(misconfigured(path));
   });
 
-  test("never repeat a key", () => {
-    try {
-      parseOptions({ ...place, credentials: { private_key: "very secret" } });
-    } catch (error) {
-      expect(String(error)).not.toContain("very secret");
-    }
-    expect.assertions(1);
-  });
+  test.each([{ credentials: { private_key: "very-secret" } }, { endpoint: "https://user:very-secret@x" }])(
+    "never repeat a secret: %j",
+    (secret) => {
+      try {
+        parseOptions({ ...place, ...secret });
+      } catch (error) {
+        expect(String(error)).not.toContain("very-secret");
+      }
+      expect.assertions(1);
+    },
+  );
 });
 
 describe("targets", () => {
@@ -121,7 +128,11 @@ describe("targets", () => {
     [{ workflow: "{{input.x}}/executions" }, "workflow"],
     [{ workflow: "projects/other/locations/europe-west1/workflows/publish" }, "workflow"],
     [{ workflow: "projects/demo/locations/us-east1/workflows/publish" }, "workflow"],
+    [{ workflow: "projects/other/locations/europe-west1/workflows/{{input.x}}" }, "workflow"],
+    [{ workflow: "projects/{{input.p}}/locations/europe-west1/workflows/publish" }, "workflow"],
+    [{ workflow: "{{}}:cancel" }, "workflow"],
     [{ workflow: "publish", version: 1 }, "version"],
+    [{ workflow: "publish", labels: { team: "x {{ y" } }, "labels.team"],
     [{ workflow: "publish", labels: 1 }, "labels"],
     [{ workflow: "publish", labels: { Team: "x" } }, "labels.Team"],
     [{ workflow: "publish", labels: { mcp_run: "x" } }, "labels.mcp_run"],
