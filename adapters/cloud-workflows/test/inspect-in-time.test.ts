@@ -27,7 +27,7 @@ const toolsOf = (client: Pick<GcwClient, "get" | "list">, share: number) => {
     details: detailReader(whole, quotas, {}),
     urlOf: () => undefined,
     listMs: 20,
-    readMs: 20,
+    readMs: 500,
     detailsMs: 20,
   };
 };
@@ -53,5 +53,6 @@ test("of more ends than the rate allows, those that were read are told, and no t
   expect(countOf(outcomes, "snapshot")).toBe(reads);
   expect(countOf(outcomes, "unavailable")).toBe(500 - reads);
   expect(reads).toBeGreaterThanOrEqual(burst);
-  expect(reads).toBeLessThan(burst + 10);
+  // Some come in turn: far less than the minute that all would take.
+  expect(reads).toBeLessThan(burst + 100);
 });
