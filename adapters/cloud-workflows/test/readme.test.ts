@@ -1,15 +1,10 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { readFile } from "node:fs/promises";
 import { expect, it } from "@jest/globals";
 import type { ExecutionRef, ExecutionSnapshot } from "@taskbridge/core/adapter";
 import { parse } from "yaml";
 import { createAdapter } from "../src/index.ts";
 import { callContext, newKey } from "./call-context.ts";
-import { describeGcw, gcwBench } from "./gcw-bench.ts";
+import { describeGcw, gcwBench, place } from "./gcw-bench.ts";
 import { until } from "./until.ts";
 
 const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
@@ -35,35 +30,45 @@ it("shows a configuration that the adapter takes", () => {
   expect(target).toEqual({ workflow: "publish" });
 });
 
+it("shows what the example runs, which is on an engine of this host", async () => {
+  const exampleFile = (name: string): Promise<string> =>
+    readFile(new URL(`../../../examples/cloud-workflows/${name}`, import.meta.url), "utf8");
+  expect(parse(blocks("yaml")[1] ?? "")).toEqual(parse(await exampleFile("publish.yaml")));
+  const { adapters, tools } = parse(await exampleFile("taskbridge.yaml")) as Config;
+  const { endpoint, ...gcp } = adapters.gcp ?? {};
+  expect({ adapters: { gcp }, tools }).toEqual({
+    adapters: (parse(blocks("yaml")[0] ?? "") as Config).adapters,
+    tools: (parse(blocks("yaml")[0] ?? "") as Config).tools,
+  });
+  const [, engineAt = ""] = /^ +# endpoint: "([^"]+)"/m.exec(readme) ?? [];
+  expect(endpoint).toBe(`\${GCW_ENDPOINT:-${engineAt}}`);
+  expect(readme).toContain("npm --prefix examples/cloud-workflows start");
+});
+
 it("names every permission that the adapter's calls need, and no other", async () => {
   const files = ["executions-client.ts", "rest-calls.ts"].map(
     (file) => new URL(`../src/google/${file}`, import.meta.url),
   );
   const source = (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("\n");
-  const needed = [
-    ...source.matchAll(/"(\w+\.\w+)",\s*(?:"(?:unavailable|outcome_unknown)"|executionsApi|workflowsApi)/g),
-  ];
+  const needed = [...source.matchAll(/"((?:executions|callbacks|stepEntries|workflows)\.\w+)",/g)];
   const role = JSON.parse(blocks("json")[0] ?? "") as { readonly includedPermissions: readonly string[] };
   expect([...new Set(needed.map(([, action]) => `workflows.${action}`))].sort()).toEqual(
     [...role.includedPermissions].sort(),
   );
 });
 
-it("keeps to the length of its siblings", () => {
-  expect(readme.split("\n").length).toBeLessThanOrEqual(121);
+it("keeps to the length of its siblings, in lines that can be read", () => {
+  const lines = readme.split("\n");
+  expect(lines.length).toBeLessThanOrEqual(121);
+  expect(lines.filter((line) => line.length > 210)).toEqual([]);
 });
 
 describeGcw("the usage", () => {
   it("runs as pasted", async () => {
     const bench = await gcwBench();
-    const folder = await mkdtemp(join(tmpdir(), "readme-"));
     try {
-      const script = join(folder, "deploy.mjs");
-      await writeFile(script, blocks("js")[0] ?? "");
-      await promisify(execFile)(process.execPath, [script, bench.endpoint], {
-        cwd: fileURLToPath(new URL(".", import.meta.url)),
-      });
-      const { adapter, target } = configured({ endpoint: bench.endpoint });
+      await bench.deploy("publish", blocks("yaml")[1] ?? "");
+      const { adapter, target } = configured({ endpoint: bench.endpoint, project: place.project });
       const request = { key: newKey(), target, input: '{"file":"a.md"}', attempt: 1 };
       const { ref } = await adapter.start(request, callContext());
       const see = async (): Promise<ExecutionSnapshot | undefined> => lookAt(adapter, ref);
@@ -76,7 +81,6 @@ describeGcw("the usage", () => {
       await adapter.close?.();
     } finally {
       await bench.stop();
-      await rm(folder, { recursive: true });
     }
   }, 60_000);
 });

@@ -39,7 +39,8 @@ const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt
     ["poll", `${pollIntervalMs} ms`],
     ...record.questions.map((question): [string, string] => [
       "question",
-      `${question.key}, ${question.state}: ${question.message}`,
+      // What is not open any more may have been forgotten.
+      [`${question.key}, ${question.state}`, question.message].filter(Boolean).join(": "),
     ]),
     ...record.effects.map((effect): [string, string] => [
       "to do",
