@@ -1,6 +1,7 @@
 import { BridgeError } from "@taskbridge/core/adapter";
 import { isObject } from "../is-object.ts";
 import type { Callback, GcwClient, Page, StepEntry, Workflow } from "./client.ts";
+import { given } from "./given.ts";
 import type { CallPlace } from "./to-error.ts";
 
 /** Sends with the server's credentials, and throws what is refused. */
@@ -39,10 +40,6 @@ const countOf = (value: unknown): number | undefined => {
   const count = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
   return Number.isSafeInteger(count) && count > 0 ? count : undefined;
 };
-const count = <Name extends string>(name: Name, value: unknown): { [Key in Name]?: number } => {
-  const known = countOf(value);
-  return known === undefined ? {} : ({ [name]: known } as { [Key in Name]?: number });
-};
 
 const toCallback = ({ name, method, waiters, availablePayloads }: Fields): Callback => ({
   // Google's documentation writes `/callback/` in names and `/callbacks/` in addresses.
@@ -60,8 +57,8 @@ const toStepEntry = ({ entryId, routine, step, stepType, stepEntryMetadata, vari
     routine: textOf(routine),
     step: textOf(step),
     type: textOf(stepType),
-    ...count("iteration", metadata.progressNumber),
-    ...count("iterations", metadata.expectedIteration),
+    ...given("iteration", countOf(metadata.progressNumber)),
+    ...given("iterations", countOf(metadata.expectedIteration)),
     variables,
   };
 };
@@ -149,7 +146,7 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
       const query = { pageSize: String(size), pageToken: token };
       const told = await read("workflows.list", workflowsApi, `${parent}/workflows`, query, signal, parent);
       const next = textOf(told.nextPageToken);
-      return { rows: listOf(told.workflows).map(toWorkflow), ...(next === "" ? {} : { next }) };
+      return { rows: listOf(told.workflows).map(toWorkflow), ...given("next", next || undefined) };
     },
   };
 };
