@@ -97,7 +97,8 @@ export const checkWorkflows = async (
 ): Promise<readonly CheckFinding[]> => {
   const failed = (error: unknown, path: string): CheckFinding => {
     if (signal.aborted) throw error;
-    const { code, message } = toBridgeError(error);
+    const { code, message: told } = toBridgeError(error);
+    const message = path !== "" && told.startsWith(`${path}: `) ? told.slice(path.length + 2) : told;
     return { level: "error", path, message, ...(code === "misconfigured" ? { code } : {}) };
   };
   try {

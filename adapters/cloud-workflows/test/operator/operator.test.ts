@@ -131,7 +131,7 @@ sign:
     writeFileSync(keyFile, '{"type":"nonsense"}');
     const wrong = cloudWorkflows({ project: "demo", location: "europe-west1", keyFile });
     expect(await wrong.check?.([{ workflow: "publish" }], callContext())).toEqual([
-      { level: "error", code: "misconfigured", path: "keyFile", message: expect.stringContaining(keyFile) },
+      { level: "error", code: "misconfigured", path: "keyFile", message: `holds no key that can be used: ${keyFile}` },
     ]);
     await wrong.close?.();
     on.fake.setFaults({ denies: ["workflows.executions.get"] });
