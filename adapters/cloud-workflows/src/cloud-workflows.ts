@@ -17,7 +17,7 @@ import { consoleUrlOf, parseRef } from "./mapping/execution-name.ts";
 import { checkWorkflows } from "./operator/check-workflows.ts";
 import { discoverWorkflows } from "./operator/discover-workflows.ts";
 import { answerQuestion } from "./questions/answer-question.ts";
-import { detailReader } from "./questions/read-details.ts";
+import { detailReader } from "./questions/detail-reader.ts";
 import { type CloudWorkflowsOptions, type ParsedOptions, parseOptions } from "./settings/parse-options.ts";
 import { type CloudWorkflowsTarget, parseTarget } from "./settings/parse-target.ts";
 import { findExecution, maxPayloadBytes, startExecution } from "./start.ts";

@@ -11,7 +11,7 @@ import type { Execution, GcwClient, Step } from "./google/client.ts";
 import type { Quotas } from "./google/token-bucket.ts";
 import { type ExecutionPlace, executionNameOf, parseRef } from "./mapping/execution-name.ts";
 import { toSnapshot, unavailableBecause } from "./mapping/to-snapshot.ts";
-import type { DetailReader } from "./questions/read-details.ts";
+import type { DetailReader } from "./questions/detail-reader.ts";
 import { pageSizes, type RunningList, type Sweeps } from "./sweep.ts";
 
 /** The console's page; undefined for executions of a local engine. */

@@ -3,7 +3,7 @@ import { asExecutionRef } from "@taskbridge/core/adapter";
 import type { Execution, GcwClient } from "../src/google/client.ts";
 import { quotasOf } from "../src/google/token-bucket.ts";
 import { inspectExecutions } from "../src/inspect.ts";
-import { detailReader } from "../src/questions/read-details.ts";
+import { detailReader } from "../src/questions/detail-reader.ts";
 import { sweeps } from "../src/sweep.ts";
 import { callContext } from "./call-context.ts";
 

@@ -1,0 +1,52 @@
+/** What stays as it is is looked at again after the first pause, which doubles up to the second (milliseconds). */
+const shortestPauseMs = 1_000;
+const longestPauseMs = 30_000;
+/** Executions that are remembered. */
+const mostRemembered = 20_000;
+
+/** What was seen last, and when it is to be looked at again. */
+export interface LookMemory {
+  readonly told: string;
+  /** By `performance.now()` (milliseconds). */
+  readonly at: number;
+  readonly pauseMs: number;
+}
+
+/** Forgets what was kept first, beyond so many executions. */
+export const forgetOldest = (kept: Map<string, unknown>): void => {
+  for (const oldest of kept.keys()) {
+    if (kept.size <= mostRemembered) break;
+    kept.delete(oldest);
+  }
+};
+
+export interface LookMemories {
+  get(name: string): LookMemory | undefined;
+  /** Nothing is remembered, or the pause after the last look is over. */
+  isDue(name: string): boolean;
+  /** What a look has shown. */
+  note(name: string, told: string): void;
+  forget(name: string): void;
+}
+
+/** What the last looks have shown, by execution. The longer it stays the same, the longer the pause until the next look. */
+export const lookMemories = (): LookMemories => {
+  const kept = new Map<string, LookMemory>();
+  return {
+    get: (name) => kept.get(name),
+    isDue: (name) => {
+      const memory = kept.get(name);
+      return memory === undefined || performance.now() - memory.at >= memory.pauseMs;
+    },
+    note: (name, told) => {
+      const before = kept.get(name);
+      const pauseMs = before?.told === told ? Math.min(before.pauseMs * 2, longestPauseMs) : shortestPauseMs;
+      kept.delete(name);
+      kept.set(name, { told, at: performance.now(), pauseMs });
+      forgetOldest(kept);
+    },
+    forget: (name) => {
+      kept.delete(name);
+    },
+  };
+};
