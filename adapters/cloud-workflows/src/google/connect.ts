@@ -1,6 +1,5 @@
-import type { ExecutionsClient } from "@google-cloud/workflows";
-import { BridgeError } from "@taskbridge/core/adapter";
 import { localAuth } from "./local-auth.ts";
+import { type ExecutionsClient, loadSdk } from "./sdk.ts";
 
 export interface ConnectionOptions {
   readonly project: string;
@@ -12,20 +11,6 @@ export interface ConnectionOptions {
 
 /** A request is given up after this long (milliseconds): over REST, Google's client sets no limit of its own. */
 const requestTimeoutMs = 20_000;
-
-const load = async (): Promise<typeof import("@google-cloud/workflows")> => {
-  try {
-    return await import("@google-cloud/workflows");
-  } catch (error) {
-    const { code, message } = error as { code?: unknown; message?: unknown };
-    if (code !== "ERR_MODULE_NOT_FOUND" || !String(message).includes("@google-cloud/workflows")) throw error;
-    throw new BridgeError(
-      "misconfigured",
-      "the package @google-cloud/workflows is not installed: npm install @google-cloud/workflows",
-      { notSent: true, data: { path: "" }, cause: error },
-    );
-  }
-};
 
 /**
  * Loads and makes Google's client. Throws `misconfigured` where its package is not installed.
@@ -39,7 +24,7 @@ export const connect = async ({
   keyFile,
   credentials,
 }: ConnectionOptions): Promise<ExecutionsClient> => {
-  const { ExecutionsClient } = await load();
+  const { ExecutionsClient } = await loadSdk();
   const isLocal = endpoint?.protocol === "http:";
   return new ExecutionsClient({
     fallback: true,

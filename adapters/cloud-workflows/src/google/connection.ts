@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
-import type { ExecutionsClient } from "@google-cloud/workflows";
 import { BridgeError } from "@taskbridge/core/adapter";
 import { type ConnectionOptions, connect } from "./connect.ts";
 import { guardRequests } from "./guard-requests.ts";
+import type { ExecutionsClient } from "./sdk.ts";
 import { toCredentialsError } from "./to-credentials-error.ts";
 import { type CallPlace, toError } from "./to-error.ts";
 import { withSignal } from "./with-signal.ts";

@@ -1,9 +1,9 @@
-import type { ExecutionsClient } from "@google-cloud/workflows";
 import type { Execution, GcwClient, ListCall, Page } from "./client.ts";
 import type { ConnectionOptions } from "./connect.ts";
 import { connection } from "./connection.ts";
 import { given } from "./given.ts";
 import { restCalls } from "./rest-calls.ts";
+import type { ExecutionsClient } from "./sdk.ts";
 import type { CallPlace } from "./to-error.ts";
 import { toExecution } from "./to-execution.ts";
 

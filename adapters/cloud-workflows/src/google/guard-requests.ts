@@ -1,4 +1,4 @@
-import type { ExecutionsClient } from "@google-cloud/workflows";
+import type { ExecutionsClient } from "./sdk.ts";
 
 type Auth = ExecutionsClient["auth"];
 

@@ -1,6 +1,6 @@
-import type { protos } from "@google-cloud/workflows";
 import type { Execution, Frame } from "./client.ts";
 import { given } from "./given.ts";
+import type { protos } from "./sdk.ts";
 
 type Told = protos.google.cloud.workflows.executions.v1.IExecution;
 type Time = { readonly seconds?: unknown; readonly nanos?: unknown } | null | undefined;
