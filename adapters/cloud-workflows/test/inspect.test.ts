@@ -1,19 +1,9 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { asExecutionRef, type ExecutionRef, type InspectItem, isBridgeError } from "@taskbridge/core/adapter";
-import { type AdapterOnFake, openAdapter } from "./adapter-on-fake.ts";
+import type { AdapterOnFake } from "./adapter-on-fake.ts";
 import { callContext } from "./call-context.ts";
 import { loop, runsOn, type Script, step } from "./fake/script.ts";
-
-let open: AdapterOnFake | undefined;
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
-const opened = async (...options: Parameters<typeof openAdapter>): Promise<AdapterOnFake> => {
-  open = await openAdapter(...options);
-  return open;
-};
+import { openedAdapter } from "./opened-adapter.ts";
 
 const refOf = ({ fake }: AdapterOnFake, name: string): ExecutionRef =>
   asExecutionRef(name.replace(fake.projectNumber, fake.project));
@@ -43,7 +33,7 @@ const ends: Script = { steps: [step("work", 1_000)], end: { succeed: { files: 3 
 
 describe("one execution", () => {
   test("runs at a step, then ends with its result", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", ends);
     const startedAt = on.clock.now();
     const ref = await on.start("publish");
@@ -58,7 +48,7 @@ describe("one execution", () => {
   });
 
   test("fails with what was raised and where", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", {
       steps: [step("fetch", 10)],
       end: { raise: { message: "no such file", code: 404, tags: ["HttpError"] } },
@@ -73,7 +63,7 @@ describe("one execution", () => {
   });
 
   test("waits in the backlog", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", runsOn);
     on.fake.limitExecutions(1);
     const [, queued] = [await on.start("publish"), await on.start("publish")];
@@ -96,7 +86,7 @@ describe("one execution", () => {
     ],
     ["a state that was added since", { state: "SUSPENDED" }, /not known here/],
   ])("goes on being looked at with %s", async (_name, told, why) => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", ends);
     const ref = await on.start("publish");
     on.fake.tell(ref, told);
@@ -107,7 +97,7 @@ describe("one execution", () => {
   });
 
   test("is not found, unproven, when its workflow is deleted", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     const ref = await on.start("publish");
     on.fake.remove(workflow);
@@ -122,7 +112,7 @@ describe("one execution", () => {
       { kind: "text", text: '{"id":9007199254740993}' },
     ],
   ])("keeps a result of %s letter for letter", async (_name, resultText, output) => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", { steps: [step("work", 10)], end: { resultText } });
     const ref = await on.start("publish");
     on.clock.advance(1_000);
@@ -130,7 +120,7 @@ describe("one execution", () => {
   });
 
   test("gives a large result in parts", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const resultText = JSON.stringify({ text: "é".repeat(50_000) });
     on.fake.workflow("publish", { steps: [step("work", 10)], end: { resultText } });
     const ref = await on.start("publish");
@@ -143,7 +133,7 @@ describe("one execution", () => {
   });
 
   test("counts a loop where the history is detailed", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow(
       "publish",
       { steps: [loop("each", 4, () => [step("convert", 1_000)])] },
@@ -157,7 +147,7 @@ describe("one execution", () => {
 
 describe("many executions", () => {
   test("are listed, and read one by one only when they have ended", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     const foreign = on.fake.populate(workflow, 1_500);
     const refs = refsOf(on, on.fake.populate(workflow, 500, ours));
@@ -171,7 +161,7 @@ describe("many executions", () => {
   });
 
   test("have their steps from a list in FULL view where that is cheaper", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     const refs = refsOf(on, on.fake.populate(workflow, 150, ours));
     const outcomes = await lookAtAll(on, refs, "detail");
@@ -183,7 +173,7 @@ describe("many executions", () => {
   });
 
   test("that somebody else has started are read one by one", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     const refs = refsOf(on, on.fake.populate(workflow, 30));
     expect(statusesOf(await lookAtAll(on, refs))).toEqual({ running: 30 });
@@ -191,7 +181,7 @@ describe("many executions", () => {
   });
 
   test("share a list with whoever asks meanwhile", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     const refs = refsOf(on, on.fake.populate(workflow, 300, ours));
     await Promise.all([
@@ -203,7 +193,7 @@ describe("many executions", () => {
   });
 
   test("that a list does not show yet are read before they count as missing", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     on.fake.setLag({ listMs: 10_000 });
     const refs = refsOf(on, on.fake.populate(workflow, 30, ours));
@@ -211,7 +201,7 @@ describe("many executions", () => {
   });
 
   test("that a list shows as ended are read with what came of them", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     const names = on.fake.populate(workflow, 12, ours);
     const [first = "", second = ""] = names;
@@ -227,7 +217,7 @@ describe("many executions", () => {
   });
 
   test("are read one by one where they may not be listed", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     const refs = refsOf(on, on.fake.populate(workflow, 30, ours));
     on.fake.setFaults({ denies: ["workflows.executions.list"] });
@@ -235,7 +225,7 @@ describe("many executions", () => {
   });
 
   test("with an unreadable ref and an unknown one among them lose nothing", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", ends);
     const [good = asExecutionRef("")] = refsOf(on, on.fake.populate(workflow, 1));
     const unknown = asExecutionRef(good.replace(/[\w-]+$/, "00000000-0000-0000-0000-000000000000"));
@@ -255,7 +245,7 @@ describe("trouble", () => {
     ["unreachable", "UNAVAILABLE", "unavailable"],
     ["denied", "PERMISSION_DENIED", "denied"],
   ] as const)("rejects as a whole when nothing could be asked: %s", async (_name, code, expected) => {
-    const on = await opened();
+    const on = await openedAdapter();
     const workflow = on.fake.workflow("publish", runsOn);
     const refs = refsOf(on, on.fake.populate(workflow, 3));
     on.fake.setFaults({ on: { getExecution: { kind: "error", code, retryAfterS: 9 } } });
@@ -265,7 +255,7 @@ describe("trouble", () => {
   });
 
   test("does not take a proxy's word that an execution is gone", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", runsOn);
     const ref = await on.start("publish");
     on.fake.setFaults({ on: { getExecution: { kind: "html", status: 404 } } });
@@ -275,7 +265,7 @@ describe("trouble", () => {
   test.each([{}, { name: "projects/1/locations/l/workflows/w/executions/other" }])(
     "does not take an answer that is about none or another: %j",
     async (named) => {
-      const on = await opened();
+      const on = await openedAdapter();
       on.fake.workflow("publish", runsOn);
       const ref = await on.start("publish");
       const body = JSON.stringify({ ...named, state: "SUCCEEDED" });
@@ -285,7 +275,7 @@ describe("trouble", () => {
   );
 
   test("recovers from a token that has expired, and from a page of a gateway", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", runsOn);
     const ref = await on.start("publish");
     on.fake.setFaults({ tokensExpired: true });
@@ -302,7 +292,7 @@ describe("trouble", () => {
   });
 
   test("ends promptly when it is given up", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", runsOn);
     const ref = await on.start("publish");
     on.fake.setFaults({ on: { getExecution: { kind: "hang", isAccepted: false } } });

@@ -1,22 +1,12 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { isBridgeError } from "@taskbridge/core/adapter";
 import type { Execution, Page } from "../src/google/client.ts";
 import { tokenBucket } from "../src/google/token-bucket.ts";
 import { findExecution } from "../src/start.ts";
-import { type AdapterOnFake, openAdapter } from "./adapter-on-fake.ts";
+import type { AdapterOnFake } from "./adapter-on-fake.ts";
 import { callContext, newKey } from "./call-context.ts";
 import { runsOn, step } from "./fake/script.ts";
-
-let open: AdapterOnFake | undefined;
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
-const opened = async (...options: Parameters<typeof openAdapter>): Promise<AdapterOnFake> => {
-  open = await openAdapter(...options);
-  return open;
-};
+import { openedAdapter } from "./opened-adapter.ts";
 
 const errorOf = async (call: Promise<unknown>) => {
   const error: unknown = await call.then(
@@ -37,7 +27,7 @@ const request = (workflow: string, { adapter }: AdapterOnFake, more: object = {}
 });
 
 test("sends the very bytes of the input, and the key beside the target's labels", async () => {
-  const { fake, adapter } = await opened();
+  const { fake, adapter } = await openedAdapter();
   const workflow = fake.workflow("publish", runsOn);
   const key = newKey();
   const input = '{"big": 12345678901234567890, "b" :1}';
@@ -53,7 +43,7 @@ test("sends the very bytes of the input, and the key beside the target's labels"
 });
 
 test("refuses what is too large before anything is sent", async () => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow("publish", runsOn);
   const largest = JSON.stringify({ text: "é".repeat(16_379) });
   expect(Buffer.byteLength(largest)).toBe(32_769);
@@ -70,7 +60,7 @@ test("refuses what is too large before anything is sent", async () => {
 test.each([{ workflow: "{{input.w}}" }, { workflow: "publish", labels: { team: "{{input.w}}" } }])(
   "sends nothing that looks like a placeholder by a caller's value: %j",
   async (target) => {
-    const on = await opened();
+    const on = await openedAdapter();
     const refused = await errorOf(on.adapter.start({ ...request("publish", on), target }, callContext()));
     expect(refused).toMatchObject({ code: "invalid_input", notSent: true });
     expect(on.fake.journal.calls).toHaveLength(0);
@@ -84,7 +74,7 @@ test.each([
   ["a page of a gateway", { kind: "html", status: 502 }, 0],
   ["Google being unavailable", { kind: "error", code: "UNAVAILABLE" }, 0],
 ] as const)("is of unknown outcome and sent once, after %s (case 25)", async (_name, fault, made) => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow("publish", runsOn);
   on.fake.setFaults({ on: { createExecution: fault } });
   const start = request("publish", on);
@@ -106,14 +96,14 @@ test.each([
   ["invalid input", { kind: "error", code: "INVALID_ARGUMENT" }, "invalid_input"],
   ["unavailable when the token has expired", { kind: "error", code: "UNAUTHENTICATED" }, "unavailable"],
 ] as const)("is %s", async (_name, fault, code) => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow("publish", runsOn);
   on.fake.setFaults({ on: { createExecution: fault } });
   expect(await errorOf(on.adapter.start(request("publish", on), callContext()))).toMatchObject({ code, notSent: true });
 });
 
 test("names the permission that is missing, and the workflow that is not there", async () => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow("publish", runsOn);
   on.fake.setFaults({ denies: ["workflows.executions.create"] });
   const denied = await errorOf(on.adapter.start(request("publish", on), callContext()));
@@ -127,7 +117,7 @@ test("names the permission that is missing, and the workflow that is not there",
 });
 
 test("finds by the key alone, however many others there are, and the oldest of two", async () => {
-  const on = await opened();
+  const on = await openedAdapter();
   const workflow = on.fake.workflow("publish", runsOn);
   on.fake.populate(workflow, 250);
   const start = request("publish", on);
@@ -142,7 +132,7 @@ test("finds by the key alone, however many others there are, and the oldest of t
 });
 
 test("finds the oldest also of those that wait in the backlog", async () => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow("publish", runsOn);
   on.fake.limitExecutions(0);
   const start = request("publish", on);
@@ -187,7 +177,7 @@ describe("of a server that lists in its own way", () => {
 });
 
 test("does not tell an end by the answer to a start, which may lack its result", async () => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow("publish", runsOn);
   const name = "projects/1/locations/europe-west1/workflows/publish/executions/e";
   on.fake.setFaults({
@@ -199,7 +189,7 @@ test("does not tell an end by the answer to a start, which may lack its result",
 });
 
 test("cancels, also what has ended already", async () => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow("publish", { steps: [step("work", 1_000)] });
   const [running, ended] = [await on.start("publish"), await on.start("publish")];
   await on.adapter.cancel?.(running, "no longer wanted", callContext());
@@ -210,7 +200,7 @@ test("cancels, also what has ended already", async () => {
 });
 
 test("a cancel of unknown outcome, or of what is not seen yet, is tried again", async () => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow("publish", runsOn);
   const ref = await on.start("publish");
   on.fake.setFaults({ on: { cancelExecution: { kind: "error", code: "NOT_FOUND" } } });

@@ -1,57 +1,14 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
-import { type AnswerRequest, type ExecutionQuestion, type ExecutionRef, isBridgeError } from "@taskbridge/core/adapter";
-import { type AdapterOnFake, openAdapter } from "../adapter-on-fake.ts";
+import { describe, expect, test } from "@jest/globals";
 import { callContext } from "../call-context.ts";
 import { awaitCallback, parallel, type Script, step } from "../fake/script.ts";
-
-let open: AdapterOnFake | undefined;
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
-const opened = async (...options: Parameters<typeof openAdapter>): Promise<AdapterOnFake> => {
-  open = await openAdapter(...options);
-  return open;
-};
+import { openedAdapter } from "../opened-adapter.ts";
+import { answer, approval, codeOf, onlyQuestion, questionsOf } from "./asking.ts";
 
 const detailed = { executionHistoryLevel: "EXECUTION_HISTORY_DETAILED" } as const;
 
-const questionsOf = async (on: AdapterOnFake, ref: ExecutionRef): Promise<readonly ExecutionQuestion[]> =>
-  (await on.see(ref, "detail")).questions ?? [];
-
-const onlyQuestion = async (on: AdapterOnFake, ref: ExecutionRef): Promise<ExecutionQuestion> => {
-  const [question, ...others] = await questionsOf(on, ref);
-  if (question === undefined || others.length > 0) throw new Error(`${others.length + 1} questions`);
-  return question;
-};
-
-const answer = (
-  on: AdapterOnFake,
-  ref: ExecutionRef,
-  question: ExecutionQuestion,
-  more: Partial<AnswerRequest> = {},
-): Promise<void> =>
-  on.adapter.answer?.(
-    ref,
-    { answerId: "answer-1", attempt: 1, question, action: "accept", content: { ok: true }, ...more },
-    callContext(),
-  ) ?? Promise.resolve();
-
-const codeOf = async (call: Promise<unknown>): Promise<string> =>
-  call.then(
-    () => "none",
-    (error: unknown) => (isBridgeError(error) ? error.code : String(error)),
-  );
-
-const approval: Script = {
-  steps: [awaitCallback("wait_for_approval")],
-  end: { succeed: (outputs) => outputs.wait_for_approval ?? null },
-};
-
 describe("an execution that waits for a callback", () => {
   test("is a question, and its answer is what the workflow reads (case 21)", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
     const { status, questions } = await on.see(ref, "detail");
@@ -71,7 +28,7 @@ describe("an execution that waits for a callback", () => {
   });
 
   test("tells its callback to nobody but the store, and its address not even there", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
     const question = await onlyQuestion(on, ref);
@@ -81,7 +38,7 @@ describe("an execution that waits for a callback", () => {
   });
 
   test("says nothing of questions to who asks for its status", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
     expect(await on.see(ref, "status")).not.toHaveProperty("questions");
@@ -91,7 +48,7 @@ describe("an execution that waits for a callback", () => {
   test("asks what the configuration says for the step", async () => {
     const schema = { type: "object", properties: { ok: { type: "boolean" } } } as const;
     const questions = { publish: { wait_for_approval: { message: "Publish it?", schema, declinable: true } } };
-    const on = await opened({ questions });
+    const on = await openedAdapter({ questions });
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
     const question = await onlyQuestion(on, ref);
@@ -102,7 +59,7 @@ describe("an execution that waits for a callback", () => {
   });
 
   test("asks what its variable mcp says, where the history is detailed, and never its address", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const variables = {
       mcp: {
         step: "ask",
@@ -119,7 +76,7 @@ describe("an execution that waits for a callback", () => {
   });
 
   test("has nothing to fill in where the callback's method has no body", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", { steps: [awaitCallback("ask", { method: "GET" })] });
     const ref = await on.start("publish");
     const question = await onlyQuestion(on, ref);
@@ -130,7 +87,7 @@ describe("an execution that waits for a callback", () => {
   });
 
   test("refuses nothing that the workflow would take for an answer", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
     const question = await onlyQuestion(on, ref);
@@ -146,7 +103,7 @@ describe("several questions at once", () => {
   };
 
   test("say that they cannot be told apart, until they can", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", branches);
     const ref = await on.start("publish");
     const [one, two] = await questionsOf(on, ref);
@@ -163,7 +120,7 @@ describe("several questions at once", () => {
   });
 
   test("are not mistaken for a step that merely runs beside them", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", {
       steps: [parallel("both", { one: [awaitCallback("approve")], two: [step("upload", 60_000)] })],
     });
@@ -174,7 +131,7 @@ describe("several questions at once", () => {
   });
 
   test("are not asked anew for being answered while they are looked at", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", { steps: [awaitCallback("one"), awaitCallback("two")] });
     const ref = await on.start("publish");
     const question = await onlyQuestion(on, ref);
@@ -190,7 +147,7 @@ describe("several questions at once", () => {
   });
 
   test("are matched by the names that are configured", async () => {
-    const on = await opened({ questions: { publish: { approve: { message: "Publish?" } } } });
+    const on = await openedAdapter({ questions: { publish: { approve: { message: "Publish?" } } } });
     on.fake.workflow("publish", {
       steps: [parallel("both", { one: [awaitCallback("approve")], two: [step("upload", 60_000)] })],
     });
@@ -207,7 +164,7 @@ describe("a callback that is awaited again", () => {
   };
 
   test("is another question, and the first one's answer does not reach it", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", twice);
     const ref = await on.start("publish");
     const first = await onlyQuestion(on, ref);
@@ -226,7 +183,7 @@ describe("a callback that is awaited again", () => {
   });
 
   test("is not answered where it cannot be told any more who waits", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", twice);
     const ref = await on.start("publish");
     const question = await onlyQuestion(on, ref);
@@ -238,7 +195,7 @@ describe("a callback that is awaited again", () => {
   });
 
   test("keeps its question while other branches move", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     const moves = Array.from({ length: 10 }, (_, index) => [
       step(`call_${index}`, 2_000),
       step(`assign_${index}`, 2_000, { type: "STEP_ASSIGN" }),
@@ -256,7 +213,7 @@ describe("a callback that is awaited again", () => {
 });
 
 test("what a caller or an earlier step has put into mcp is not asked", async () => {
-  const on = await opened();
+  const on = await openedAdapter();
   on.fake.workflow(
     "publish",
     ({ argument }) => ({
@@ -279,126 +236,11 @@ test("what a caller or an earlier step has put into mcp is not asked", async () 
   expect(messages).toEqual(["Approve the draft?", "send money waits for an answer", "wipe waits for an answer"]);
 });
 
-describe("an answer", () => {
-  const asked = async () => {
-    const on = await opened();
-    on.fake.workflow("publish", { steps: [awaitCallback("ask"), step("work", 1_000_000)] });
-    const ref = await on.start("publish");
-    return { on, ref, question: await onlyQuestion(on, ref) };
-  };
-
-  test("that was lost on its way back counts as delivered", async () => {
-    const { on, ref, question } = await asked();
-    on.fake.setFaults({ on: { sendHttpCallback: { kind: "lost" } } });
-    expect(await codeOf(answer(on, ref, question))).toBe("outcome_unknown");
-    on.fake.setFaults({});
-    await answer(on, ref, question, { attempt: 2 });
-    expect(on.fake.journal.count("sendHttpCallback").accepted).toBe(1);
-  });
-
-  test("that was lost on its way there is sent again", async () => {
-    const { on, ref, question } = await asked();
-    on.fake.setFaults({ on: { sendHttpCallback: { kind: "cut" } } });
-    expect(await codeOf(answer(on, ref, question))).toBe("outcome_unknown");
-    on.fake.setFaults({});
-    await answer(on, ref, question, { attempt: 2 });
-    expect(on.fake.journal.count("sendHttpCallback").accepted).toBe(1);
-    on.clock.advance(1_000);
-    expect(await questionsOf(on, ref)).toEqual([]);
-  });
-
-  test("to what somebody else has answered is a conflict, and sends nothing", async () => {
-    const { on, ref, question } = await asked();
-    await answer(on, ref, question);
-    on.clock.advance(1_000);
-    expect(await codeOf(answer(on, ref, question, { answerId: "answer-2" }))).toBe("conflict");
-    expect(on.fake.journal.count("sendHttpCallback").asked).toBe(1);
-  });
-
-  test("after the execution's end is a conflict", async () => {
-    const { on, ref, question } = await asked();
-    await on.adapter.cancel?.(ref, "stop", callContext());
-    expect(await codeOf(answer(on, ref, question))).toBe("conflict");
-  });
-
-  test("is tried again when the project's rate is used up", async () => {
-    const { on, ref, question } = await asked();
-    on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "RESOURCE_EXHAUSTED" } } });
-    expect(await codeOf(answer(on, ref, question))).toBe("throttled");
-  });
-
-  test("that Google refuses for now does not count as given when somebody else answers", async () => {
-    const { on, ref, question } = await asked();
-    on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "RESOURCE_EXHAUSTED" } } });
-    expect(await codeOf(answer(on, ref, question))).toBe("throttled");
-    on.fake.setFaults({});
-    await answer(on, ref, question, { answerId: "somebody else's" });
-    on.clock.advance(1_000);
-    expect(await codeOf(answer(on, ref, question, { attempt: 2 }))).toBe("conflict");
-  });
-
-  test("is neither given nor too late by the word of a proxy", async () => {
-    const { on, ref, question } = await asked();
-    on.fake.setFaults({ on: { listCallbacks: { kind: "html", status: 404 } } });
-    for (const attempt of [1, 2]) expect(await codeOf(answer(on, ref, question, { attempt }))).toBe("unavailable");
-    on.fake.setFaults({ on: { sendHttpCallback: { kind: "html", status: 404 } } });
-    for (const attempt of [3, 4]) expect(await codeOf(answer(on, ref, question, { attempt }))).toBe("outcome_unknown");
-    on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "NOT_FOUND" } } });
-    expect(await codeOf(answer(on, ref, question, { attempt: 5 }))).toBe("unavailable");
-    on.fake.setFaults({});
-    await answer(on, ref, question, { attempt: 6 });
-    expect(on.fake.journal.count("sendHttpCallback").accepted).toBe(1);
-  });
-
-  test("that is refused does not tell the callback", async () => {
-    const { on, ref, question } = await asked();
-    const { callbackId } = JSON.parse(question.secret ?? "");
-    const message = `bad thing at id ${callbackId}`;
-    on.fake.setFaults({ on: { sendHttpCallback: { kind: "error", code: "INVALID_ARGUMENT", message } } });
-    await expect(answer(on, ref, question)).rejects.toMatchObject({
-      code: "invalid_input",
-      message: expect.stringContaining("bad thing at id [callback]"),
-    });
-  });
-
-  test("goes nowhere but to a callback of its execution, whatever is in the store", async () => {
-    const { on, ref, question } = await asked();
-    const as = (callbackId: string): ExecutionQuestion => ({
-      ...question,
-      secret: JSON.stringify({ ...JSON.parse(question.secret ?? ""), callbackId }),
-    });
-    expect(await codeOf(answer(on, ref, as("..")))).toBe("internal");
-    for (const callbackId of ["../../../x", "http://127.0.0.1:1/", "a?b=c", "a#b"])
-      expect(await codeOf(answer(on, ref, as(callbackId)))).toBe("conflict");
-    expect(on.fake.journal.count("sendHttpCallback").asked).toBe(0);
-  });
-
-  test("reaches an API that has moved since the question was asked", async () => {
-    const { on, ref, question } = await asked();
-    const moved = await openAdapter({ endpoint: on.fake.endpoint.replace("127.0.0.1", "localhost") });
-    try {
-      await answer({ ...on, adapter: moved.adapter }, ref, question);
-    } finally {
-      await moved.close();
-    }
-    expect(on.fake.journal.count("sendHttpCallback").accepted).toBe(1);
-  });
-
-  test("is denied by name", async () => {
-    const { on, ref, question } = await asked();
-    on.fake.setFaults({ denies: ["workflows.callbacks.send"] });
-    await expect(answer(on, ref, question)).rejects.toMatchObject({
-      code: "denied",
-      message: expect.stringContaining("workflows.callbacks.send"),
-    });
-  });
-});
-
 describe("where callbacks or histories cannot be read", () => {
   test.each(["workflows.callbacks.list", "workflows.stepEntries.list"])(
     "the status is told all the same, and the lack once: %s",
     async (permission) => {
-      const on = await opened();
+      const on = await openedAdapter();
       on.fake.workflow("publish", approval);
       const ref = await on.start("publish");
       on.fake.setFaults({ denies: [permission] });
@@ -412,7 +254,7 @@ describe("where callbacks or histories cannot be read", () => {
   );
 
   test("the execution's own step is told, and not taken for the one that waits", async () => {
-    const on = await opened();
+    const on = await openedAdapter();
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
     on.fake.setFaults({ denies: ["workflows.stepEntries.list"] });
@@ -422,7 +264,7 @@ describe("where callbacks or histories cannot be read", () => {
   });
 
   test("the only step that is configured is the one that waits", async () => {
-    const on = await opened({ questions: { publish: { wait_for_approval: { message: "Publish it?" } } } });
+    const on = await openedAdapter({ questions: { publish: { wait_for_approval: { message: "Publish it?" } } } });
     on.fake.workflow("publish", approval);
     const ref = await on.start("publish");
     on.fake.setFaults({ denies: ["workflows.stepEntries.list"] });
