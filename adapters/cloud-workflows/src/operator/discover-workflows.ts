@@ -1,4 +1,10 @@
-import { type CallContext, type JsonObject, type PipelineDescription, toBridgeError } from "@taskbridge/core/adapter";
+import {
+  BridgeError,
+  type CallContext,
+  type JsonObject,
+  type PipelineDescription,
+  toBridgeError,
+} from "@taskbridge/core/adapter";
 import type { GcwClient, Workflow } from "../google/client.ts";
 import { type CloudWorkflowsTarget, type Parent, parentOf } from "../settings/parse-target.ts";
 import { parseInputLabel, parseInputTag } from "./parse-input-tag.ts";
@@ -64,7 +70,7 @@ const describe = (id: string, { description, labels }: Workflow): PipelineDescri
 
 /** The workflows of a project and location whose names begin with `filter`, or that have the label `label:KEY` or `label:KEY=VALUE`. */
 export async function* discoverWorkflows(
-  client: GcwClient,
+  client: Pick<GcwClient, "workflows">,
   parent: Parent,
   filter: string | undefined,
   { signal, log }: CallContext,
@@ -81,6 +87,8 @@ export async function* discoverWorkflows(
       const id = workflow.name.split("/").at(-1) ?? "";
       if (id !== "" && matches(id, workflow.labels)) yield describe(id, workflow);
     }
+    if (page.next !== undefined && page.next === token)
+      throw new BridgeError("bad_response", "workflows.workflows.list: the same page comes again and again");
     token = page.next;
   } while (token !== undefined);
   // As if one of the two were misspelt.

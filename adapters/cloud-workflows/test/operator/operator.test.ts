@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { CheckFinding, PipelineDescription } from "@taskbridge/core/adapter";
 import { type CloudWorkflowsTarget, cloudWorkflows } from "../../src/index.ts";
+import { discoverWorkflows } from "../../src/operator/discover-workflows.ts";
 import { parseInputLabel, parseInputTag } from "../../src/operator/parse-input-tag.ts";
 import { type AdapterOnFake, openAdapter } from "../adapter-on-fake.ts";
 import { callContext } from "../call-context.ts";
@@ -199,6 +200,12 @@ describe("discover", () => {
     expect(await discover("w-119")).toHaveLength(11);
     expect(await discover("label:team")).toHaveLength(600);
     expect(await discover("label:team=audio")).toHaveLength(0);
+  });
+
+  test("does not follow a page that names itself as the next", async () => {
+    const client = { workflows: async () => ({ rows: [], next: "t" }) };
+    const found = discoverWorkflows(client, { project: "p", location: "l" }, undefined, callContext(), async () => {});
+    await expect(found.next()).rejects.toMatchObject({ code: "bad_response" });
   });
 });
 
