@@ -11,7 +11,8 @@ import {
 } from "@taskbridge/core/adapter";
 import type { GcwClient } from "./google/client.ts";
 import { executionsClient } from "./google/executions-client.ts";
-import { quotasOf, type TokenBucket } from "./google/token-bucket.ts";
+import { quotasOf } from "./google/quotas.ts";
+import type { TokenBucket } from "./google/token-bucket.ts";
 import { inspectExecutions } from "./inspect.ts";
 import { consoleUrlOf, parseRef } from "./mapping/execution-name.ts";
 import { checkWorkflows } from "./operator/check-workflows.ts";

@@ -8,7 +8,7 @@ import {
   toBridgeError,
 } from "@taskbridge/core/adapter";
 import type { Execution, GcwClient, Step } from "./google/client.ts";
-import type { Quotas } from "./google/token-bucket.ts";
+import type { Quotas } from "./google/quotas.ts";
 import { type ExecutionPlace, executionNameOf, parseRef } from "./mapping/execution-name.ts";
 import { toSnapshot, unavailableBecause } from "./mapping/to-snapshot.ts";
 import type { DetailReader } from "./questions/detail-reader.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { asExecutionRef } from "@taskbridge/core/adapter";
 import type { Execution, GcwClient } from "../src/google/client.ts";
-import { quotasOf } from "../src/google/token-bucket.ts";
+import { quotasOf } from "../src/google/quotas.ts";
 import { inspectExecutions } from "../src/inspect.ts";
 import { detailReader } from "../src/questions/detail-reader.ts";
 import { sweeps } from "../src/sweep.ts";

@@ -1,6 +1,6 @@
 import { type CallContext, type ExecutionSnapshot, toBridgeError } from "@taskbridge/core/adapter";
 import type { GcwClient, Step } from "../google/client.ts";
-import type { Quotas } from "../google/token-bucket.ts";
+import type { Quotas } from "../google/quotas.ts";
 import type { ExecutionPlace } from "../mapping/execution-name.ts";
 import type { Prompts } from "../settings/parse-prompts.ts";
 import { historyReader } from "./history-reader.ts";

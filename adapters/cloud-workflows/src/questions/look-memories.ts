@@ -7,7 +7,7 @@ const mostRemembered = 20_000;
 /** What was seen last, and when it is to be looked at again. */
 export interface LookMemory {
   readonly told: string;
-  /** By `performance.now()` (milliseconds). */
+  /** Milliseconds. */
   readonly at: number;
   readonly pauseMs: number;
 }
@@ -29,20 +29,20 @@ export interface LookMemories {
   forget(name: string): void;
 }
 
-/** What the last looks have shown, by execution. The longer it stays the same, the longer the pause until the next look. */
-export const lookMemories = (): LookMemories => {
+/** What the last looks have shown, by execution. The longer it stays the same, the longer the pause until the next look. `now`: milliseconds. */
+export const lookMemories = (now = (): number => performance.now()): LookMemories => {
   const kept = new Map<string, LookMemory>();
   return {
     get: (name) => kept.get(name),
     isDue: (name) => {
       const memory = kept.get(name);
-      return memory === undefined || performance.now() - memory.at >= memory.pauseMs;
+      return memory === undefined || now() - memory.at >= memory.pauseMs;
     },
     note: (name, told) => {
       const before = kept.get(name);
       const pauseMs = before?.told === told ? Math.min(before.pauseMs * 2, longestPauseMs) : shortestPauseMs;
       kept.delete(name);
-      kept.set(name, { told, at: performance.now(), pauseMs });
+      kept.set(name, { told, at: now(), pauseMs });
       forgetOldest(kept);
     },
     forget: (name) => {

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { quotasOf, tokenBucket } from "../../src/google/token-bucket.ts";
+import { quotasOf } from "../../src/google/quotas.ts";
+import { tokenBucket } from "../../src/google/token-bucket.ts";
 
 test("gives what it holds at once, then what comes again", async () => {
   let now = 0;
