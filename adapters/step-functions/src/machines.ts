@@ -26,7 +26,7 @@ export async function* listMachines(client: SfnClient, signal: AbortSignal): Asy
 const standardOnly = "a name that is started once, cancel, questions and progress are Standard's alone";
 
 /** Why a machine cannot be used by an adapter of this type; undefined: it can. */
-export const wrongTypeOf = ({ name, type }: Machine, wanted: string): string | undefined => {
+const wrongTypeOf = ({ name, type }: Machine, wanted: string): string | undefined => {
   if (type.toLowerCase() === wanted) return undefined;
   return type === "EXPRESS"
     ? `${name} is an Express state machine: ${standardOnly}. Give it an adapter of its own with \`type: express\``

@@ -1,13 +1,15 @@
 import { type BridgeError, type CheckFinding, toBridgeError } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
 import type { QueueClient } from "../events/queue-client.ts";
-import { listMachines, wrongTypeOf } from "../machines.ts";
+import type { Machines } from "../machines.ts";
 import { executionArnOf } from "../mapping/execution-arn.ts";
 import { isTemplate } from "../settings/is-template.ts";
-import { isMachineArn, qualifiedArn, regionOf, type StepFunctionsTarget } from "../settings/parse-target.ts";
+import { misconfigured } from "../settings/misconfigured.ts";
+import { qualifiedArn, regionOf, type StepFunctionsTarget } from "../settings/parse-target.ts";
 
 interface Checked {
   readonly client: SfnClient;
+  readonly machines: Machines;
   readonly queue: QueueClient | undefined;
   readonly type: "standard" | "express";
 }
@@ -56,25 +58,17 @@ const optionalFindings = async (
 };
 
 const checkMachine = async (
-  { client, type }: Checked,
+  { client, machines, type }: Checked,
   target: StepFunctionsTarget,
   path: string,
   region: string,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> => {
-  const problem = (message: string): CheckFinding => ({ level: "error", path, message });
-  const misfit = (message: string): readonly CheckFinding[] => [{ ...problem(message), code: "misconfigured" }];
-  const { stateMachine } = target;
-  if ((regionOf(stateMachine) ?? region) !== region)
-    return misfit(`is in ${regionOf(stateMachine)}, and this adapter calls ${region} (\`region\`)`);
-  let arn = stateMachine;
-  if (!isMachineArn(stateMachine)) {
-    for await (const machine of listMachines(client, signal)) if (machine.name === stateMachine) arn = machine.arn;
-    if (!isMachineArn(arn)) return [problem(`there is no state machine ${stateMachine} in this account in ${region}`)];
-  }
-  const machine = await client.machine(arn, signal);
-  const wrong = wrongTypeOf(machine, type);
-  if (wrong !== undefined) return misfit(wrong);
+  const itsRegion = regionOf(target.stateMachine) ?? region;
+  if (itsRegion !== region)
+    throw misconfigured("stateMachine", `is in ${itsRegion}, and this adapter calls ${region} (\`region\`)`);
+  const machine = await machines.resolve(target.stateMachine, signal);
+  const { arn } = machine;
   const named = `${machine.name}, ${machine.type}, in ${region}`;
   // Starting cannot be tried without starting.
   if (type === "express") return [{ level: "ok", path, message: `${named}; states:StartSyncExecution is not tried` }];
@@ -106,7 +100,9 @@ export const checkMachines = async (
   const failed = (error: unknown, path: string): CheckFinding => {
     if (signal.aborted) throw error;
     const { code, message } = toBridgeError(error);
-    return { level: "error", path, message, ...(code === "misconfigured" ? { code } : {}) };
+    // The path says so already.
+    const problem = message.replace(/^stateMachine: /, "");
+    return { level: "error", path, message: problem, ...(code === "misconfigured" ? { code } : {}) };
   };
   let region: string;
   try {

@@ -1,0 +1,63 @@
+/** What a start answers, what a list tells of its time, and our own clock may differ (milliseconds). */
+const slackMs = 5_000;
+/** A list is new for as long as it took, and for this long at least (milliseconds): nobody looks at one execution more often. */
+const leastFreshMs = 2_000;
+/** So many that were started after a list began may be described in place of another list. */
+const fewYounger = 3;
+
+export interface Wanted {
+  readonly arn: string;
+  /** Epoch milliseconds by AWS' clock, where it is known: the newest come first, so that nothing older need be listed. */
+  readonly startedAt?: number | undefined;
+}
+
+/** A list of a machine's running executions that is read page by page, only as far as somebody wants it. */
+export interface Listing {
+  readonly running: Map<string, number>;
+  /** Epoch milliseconds by our clock. */
+  beganAt: number;
+  /** Both by the clock that only goes on (milliseconds). */
+  firstReadAt: number;
+  lastReadAt: number;
+  pages: number;
+  /** The start of the oldest execution on the last page. */
+  reachedTo: number;
+  /** Of the next page; undefined before the first and after the last. */
+  token: string | undefined;
+  /** Who was asked for. A second look at one wants to know more than the first has seen. */
+  readonly told: Set<string>;
+  /** Page after page: fails as soon as one cannot be had. */
+  work: Promise<unknown>;
+}
+
+export const startListing = (before: Listing | undefined): Listing => ({
+  running: new Map(),
+  beganAt: 0,
+  firstReadAt: 0,
+  lastReadAt: 0,
+  pages: 0,
+  reachedTo: Number.POSITIVE_INFINITY,
+  token: undefined,
+  told: new Set(),
+  // Whoever asks until then shares it.
+  work: before?.work.catch(() => {}) ?? Promise.resolve(),
+});
+
+/** Whether it tells what is so of these at `now`, by the clock that only goes on. */
+export const isUsable = (listing: Listing, wanted: readonly Wanted[], now: number): boolean => {
+  if (listing.pages === 0) return true;
+  const freshMs = Math.max(leastFreshMs, listing.lastReadAt - listing.firstReadAt);
+  if (now - listing.lastReadAt > freshMs) return false;
+  if (wanted.some(({ arn }) => listing.told.has(arn))) return false;
+  const { running, beganAt, reachedTo } = listing;
+  const isYounger = ({ arn, startedAt = 0 }: Wanted): boolean =>
+    startedAt > beganAt - slackMs && startedAt >= reachedTo && !running.has(arn);
+  return wanted.filter(isYounger).length <= fewYounger;
+};
+
+/** Whether what comes further back would tell no more of these. */
+export const isFarEnough = ({ pages, token, running, reachedTo }: Listing, wanted: readonly Wanted[]): boolean => {
+  if (pages === 0) return false;
+  const oldest = wanted.reduce((least, { startedAt = 0 }) => Math.min(least, startedAt), Number.POSITIVE_INFINITY);
+  return token === undefined || reachedTo < oldest - slackMs || wanted.every(({ arn }) => running.has(arn));
+};
