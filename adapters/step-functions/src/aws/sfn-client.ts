@@ -22,7 +22,9 @@ import {
   StartSyncExecutionCommand,
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
+import { BridgeError, isBridgeError } from "@taskbridge/core/adapter";
 import type { Machine, PageCall, SfnClient, StartCall } from "./client.ts";
+import { ifFree } from "./if-free.ts";
 import { type InTurn, inTurn } from "./in-turn.ts";
 import { toDetails } from "./to-details.ts";
 import { type CallPlace, toError } from "./to-error.ts";
@@ -41,11 +43,14 @@ export interface ConnectionOptions {
 /** An Express execution takes five minutes at most. */
 const syncTimeoutMs = 310_000;
 
-/** So many calls at once. Others wait their turn here: AWS' client would take that for time to connect, and give up. */
+/**
+ * So many looks at once, and so many calls of tasks' own beside them, which hundreds of looks that AWS is slow to answer keep nobody from.
+ * Others wait their turn here: AWS' client would take that for time to connect, and give up.
+ */
 const mostAtOnce = 50;
 /** Each Express execution that runs holds a connection of its own. */
 const mostSyncs = 1_000;
-const sockets = { maxSockets: mostAtOnce + mostSyncs } as const;
+const sockets = { maxSockets: 2 * mostAtOnce + mostSyncs } as const;
 
 /**
  * The engine repeats what may be repeated, and knows what a repeat means; the client's own retries would hide throttling from it, and
@@ -80,9 +85,9 @@ const toMachine = (described: Partial<DescribeStateMachineOutput>): Machine => {
   return { arn, name, type, description };
 };
 
-type Looks = "describe" | "listRunning" | "history" | "mapRun" | "machine" | "listMachines" | "tags" | "keepTask";
+type Looks = "describe" | "listRunning" | "history" | "mapRun" | "tags";
 
-/** What may be asked twice. */
+/** What can wait. */
 const looks = (look: Call): Pick<SfnClient, Looks> => ({
   describe: async (arn, signal) =>
     toDetails(await look("DescribeExecution", signal, new DescribeExecutionCommand({ executionArn: arn }))),
@@ -101,23 +106,29 @@ const looks = (look: Call): Pick<SfnClient, Looks> => ({
     const { succeeded = 0, failed = 0, timedOut = 0, aborted = 0, total = 0 } = itemCounts ?? {};
     return { done: succeeded + failed + timedOut + aborted, total };
   },
-  machine: async (arn, signal) => {
-    // Without the definition no KMS key is needed.
-    const command = new DescribeStateMachineCommand({ stateMachineArn: arn, includedData: "METADATA_ONLY" });
-    return toMachine(await look("DescribeStateMachine", signal, command));
-  },
-  listMachines: async (page, signal) => {
-    const command = new ListStateMachinesCommand(paging(page));
-    const { stateMachines = [], nextToken } = await look("ListStateMachines", signal, command);
-    return { rows: stateMachines.map(toMachine), next: nextToken };
-  },
   tags: async (arn, signal) => {
     const command = new ListTagsForResourceCommand({ resourceArn: arn });
     const { tags = [] } = await look("ListTagsForResource", signal, command);
     return Object.fromEntries(tags.map(({ key = "", value = "" }) => [key, value]));
   },
+});
+
+type Needs = "machine" | "listMachines" | "keepTask";
+
+/** What a start or an open question needs soon, and may be asked twice. */
+const needs = (ask: Call): Pick<SfnClient, Needs> => ({
+  machine: async (arn, signal) => {
+    // Without the definition no KMS key is needed.
+    const command = new DescribeStateMachineCommand({ stateMachineArn: arn, includedData: "METADATA_ONLY" });
+    return toMachine(await ask("DescribeStateMachine", signal, command));
+  },
+  listMachines: async (page, signal) => {
+    const command = new ListStateMachinesCommand(paging(page));
+    const { stateMachines = [], nextToken } = await ask("ListStateMachines", signal, command);
+    return { rows: stateMachines.map(toMachine), next: nextToken };
+  },
   keepTask: async (taskToken, signal) => {
-    await look("SendTaskHeartbeat", signal, new SendTaskHeartbeatCommand({ taskToken }));
+    await ask("SendTaskHeartbeat", signal, new SendTaskHeartbeatCommand({ taskToken }));
   },
 });
 
@@ -161,13 +172,21 @@ export const sfnClient = (options: ConnectionOptions): SfnClient => {
     signal: AbortSignal,
     work: (client: SFNClient) => Promise<Value>,
   ): Promise<Value> => {
+    let hasTurn = false;
     try {
       // One look makes hundreds of calls at once by one signal.
       setMaxListeners(0, signal);
+      const inItsTurn = async (): Promise<Value> => {
+        signal.throwIfAborted();
+        hasTurn = true;
+        return work(open());
+      };
       // Looking for credentials takes no signal, nor does waiting.
-      return await withSignal(signal, () => turn(() => work(open())));
+      return await withSignal(signal, () => turn(inItsTurn));
     } catch (error) {
-      throw toError(error, place);
+      if (hasTurn || isBridgeError(error)) throw toError(error, place);
+      const message = `${place.action}: given up before it was sent`;
+      throw new BridgeError("unavailable", message, { notSent: true, cause: error });
     }
   };
   const callWith =
@@ -176,14 +195,17 @@ export const sfnClient = (options: ConnectionOptions): SfnClient => {
       call({ action: `states:${name}`, ifSent }, turn, signal, (client) =>
         client.send(command, { abortSignal: signal, ...(requestTimeout === undefined ? {} : { requestTimeout }) }),
       );
-  const turn = inTurn(mostAtOnce);
+  const looking = inTurn(mostAtOnce);
+  const acting = inTurn(mostAtOnce);
+  const syncing = ifFree(mostSyncs, "Express executions are awaited");
 
   return {
     region: (signal) =>
-      call({ action: "states:region", ifSent: "unavailable" }, turn, signal, (client) => client.config.region()),
-    ...looks(callWith("unavailable", turn)),
-    ...changes(callWith("outcome_unknown", turn)),
-    ...syncs(callWith("outcome_unknown", inTurn(mostSyncs), syncTimeoutMs)),
+      call({ action: "states:region", ifSent: "unavailable" }, acting, signal, (client) => client.config.region()),
+    ...looks(callWith("unavailable", looking)),
+    ...needs(callWith("unavailable", acting)),
+    ...changes(callWith("outcome_unknown", acting)),
+    ...syncs(callWith("outcome_unknown", syncing, syncTimeoutMs)),
     close: () => {
       if (options.client === undefined) made?.destroy();
     },
