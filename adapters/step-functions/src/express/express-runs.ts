@@ -95,6 +95,13 @@ const inspectOne = (runs: ReadonlyMap<string, Run>, ref: ExecutionRef, now: numb
   }
 };
 
+const forgetOld = (runs: Map<string, Run>, now: number): void => {
+  for (const [key, run] of runs) {
+    if (now - run.startedAt < keptMs) break;
+    runs.delete(key);
+  }
+};
+
 /**
  * Express executions, each awaited by one call of this process: AWS lets nobody ask for one, list or stop it. What is not awaited any
  * more is lost.
@@ -110,13 +117,6 @@ export const expressRuns = (
   /** Runs whose ends are still to be told. */
   const open = new Set<Promise<void>>();
 
-  const prune = (now: number): void => {
-    for (const [key, run] of runs) {
-      if (now - run.startedAt < keptMs) break;
-      runs.delete(key);
-    }
-  };
-
   const tellLater = (run: Run, log: CallContext["log"]): void => {
     const told = tell(run, sinks, log).finally(() => open.delete(told));
     open.add(told);
@@ -126,7 +126,7 @@ export const expressRuns = (
     start: async (request, { signal, now, log }) => {
       const call = await prepareStart(machines, request, signal);
       const startedAt = now();
-      prune(startedAt);
+      forgetOld(runs, startedAt);
       const ended = awaitRun(client, call, startedAt, closing);
       const run: Run = { key: request.key, startedAt, ended, end: undefined };
       runs.set(run.key, run);

@@ -1,9 +1,13 @@
+import type { ExecutionDetails, Page } from "../aws/client.ts";
+
 /** What a start answers, what a list tells of its time, and our own clock may differ (milliseconds). */
 const slackMs = 5_000;
 /** A list is new for as long as it took, and for this long at least (milliseconds): nobody looks at one execution more often. */
 const leastFreshMs = 2_000;
 /** So many that were started after a list began may be described in place of another list. */
 const fewYounger = 3;
+
+type RunningPage = Page<Pick<ExecutionDetails, "arn" | "startedAt">>;
 
 export interface Wanted {
   readonly arn: string;
@@ -42,6 +46,24 @@ export const startListing = (before: Listing | undefined): Listing => ({
   // Whoever asks until then shares it.
   work: before?.work.catch(() => {}) ?? Promise.resolve(),
 });
+
+/** `at`: by the clock that only goes on. */
+export const addPage = (listing: Listing, { rows, next }: RunningPage, at: number): void => {
+  for (const { arn, startedAt } of rows) listing.running.set(arn, startedAt);
+  listing.lastReadAt = at;
+  listing.pages++;
+  listing.reachedTo = rows.at(-1)?.startedAt ?? listing.reachedTo;
+  listing.token = next;
+};
+
+/** When those of them were started that run. */
+export const runningOf = ({ running }: Listing, wanted: readonly Wanted[]): ReadonlyMap<string, number> =>
+  new Map(
+    wanted.flatMap(({ arn }) => {
+      const startedAt = running.get(arn);
+      return startedAt === undefined ? [] : [[arn, startedAt] as const];
+    }),
+  );
 
 /** Whether it tells what is so of these at `now`, by the clock that only goes on. */
 export const isUsable = (listing: Listing, wanted: readonly Wanted[], now: number): boolean => {

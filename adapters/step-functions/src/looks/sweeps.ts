@@ -2,7 +2,7 @@ import { BridgeError, type CallContext } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
 import type { Quotas } from "../aws/quotas.ts";
 import { withSignal } from "../aws/with-signal.ts";
-import { isFarEnough, isUsable, type Listing, startListing, type Wanted } from "./listing.ts";
+import { addPage, isFarEnough, isUsable, type Listing, runningOf, startListing, type Wanted } from "./listing.ts";
 
 export interface RunningList {
   /**
@@ -40,12 +40,8 @@ export const sweeps = (
 
   const readPage = async (machineArn: string, listing: Listing, now: number): Promise<void> => {
     if (listing.pages === 0) Object.assign(listing, { beganAt: now, firstReadAt: monotonic() });
-    const { rows, next } = await client.listRunning(machineArn, { size: pageSize, token: listing.token }, closing);
-    for (const { arn, startedAt } of rows) listing.running.set(arn, startedAt);
-    listing.lastReadAt = monotonic();
-    listing.pages++;
-    listing.reachedTo = rows.at(-1)?.startedAt ?? listing.reachedTo;
-    listing.token = next;
+    const page = await client.listRunning(machineArn, { size: pageSize, token: listing.token }, closing);
+    addPage(listing, page, monotonic());
   };
 
   const extend = async (
@@ -63,11 +59,7 @@ export const sweeps = (
     }
     // One that begins with what the last has left of the rate comes less far.
     pages.set(machineArn, Math.max(listing.pages, isRefused ? (pages.get(machineArn) ?? 1) : 1));
-    const running = new Map<string, number>();
-    for (const { arn } of wanted) {
-      const startedAt = listing.running.get(arn);
-      if (startedAt !== undefined) running.set(arn, startedAt);
-    }
+    const running = runningOf(listing, wanted);
     return isRefused
       ? { running, refusal: new BridgeError("throttled", tooSlow, { retryAfterMs: 1_000 }) }
       : { running };
