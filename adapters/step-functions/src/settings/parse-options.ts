@@ -44,7 +44,7 @@ const names = ["type", "region", "endpoint", "profile", "client", "queueUrl", "q
 
 /** Checks what a program or a configuration file gave. Throws `misconfigured` with `data.path`. */
 export const parseOptions = (options: Given): ParsedOptions => {
-  refuseOthers(options, names, "", "unknown option");
+  refuseOthers(options, names, "unknown option");
   const { type = "standard", client, quotaShare = 0.8 } = options;
   if (type !== "standard" && type !== "express")
     throw misconfigured("type", `must be standard or express, got ${show(type)}`);
