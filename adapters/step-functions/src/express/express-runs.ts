@@ -19,6 +19,7 @@ import type { SfnClient } from "../aws/client.ts";
 import type { Machines } from "../machines.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
 import { prepareStart } from "../starts/prepare-start.ts";
+import { toMissing } from "../starts/to-missing.ts";
 import { awaitRun, type RunEnd } from "./await-run.ts";
 import { parseExpressRef, toExpressRef } from "./express-ref.ts";
 
@@ -137,7 +138,7 @@ export const expressRuns = (
       await waitFor(ended, startMs, signal);
       if (run.end?.failure !== undefined) {
         runs.delete(run.key);
-        throw run.end.failure;
+        throw toMissing(run.end.failure, request.target);
       }
       if (run.end === undefined) tellLater(run, log);
       return { ref: toExpressRef(run), ...(run.end === undefined ? {} : toSnapshot(run.end.outcome)) };
