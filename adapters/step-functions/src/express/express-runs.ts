@@ -51,6 +51,8 @@ interface Run {
   readonly startedAt: number;
   readonly ended: Promise<RunEnd>;
   end: RunEnd | undefined;
+  /** Its start was answered before it had ended, so that its end is news. */
+  isAccepted: boolean;
 }
 
 const toSnapshot = (outcome: InspectOutcome): { readonly snapshot?: ExecutionSnapshot } =>
@@ -65,8 +67,12 @@ const waitFor = async (work: Promise<unknown>, ms: number, signal?: AbortSignal)
   waiting.abort();
 };
 
-const tell = async (run: Run, sinks: ReadonlySet<Sink>, log: CallContext["log"]): Promise<void> => {
-  const { outcome } = await run.ended;
+const tell = async (
+  run: Run,
+  { outcome }: RunEnd,
+  sinks: ReadonlySet<Sink>,
+  log: CallContext["log"],
+): Promise<void> => {
   const update = { key: run.key, ref: toExpressRef(run), ...toSnapshot(outcome) };
   const told = await Promise.allSettled([...sinks].map((sink) => sink([update])));
   // The next look tells it.
@@ -115,11 +121,16 @@ export const expressRuns = (
 ): ExpressRuns => {
   const runs = new Map<string, Run>();
   const sinks = new Set<Sink>();
-  /** Runs whose ends are still to be told. */
+  /** Runs whose ends are still to be told, by their starts or after them. */
   const open = new Set<Promise<void>>();
 
-  const tellLater = (run: Run, log: CallContext["log"]): void => {
-    const told = tell(run, sinks, log).finally(() => open.delete(told));
+  const follow = (run: Run, log: CallContext["log"]): void => {
+    const told = run.ended
+      .then(async (end) => {
+        run.end = end;
+        if (run.isAccepted) await tell(run, end, sinks, log);
+      })
+      .finally(() => open.delete(told));
     open.add(told);
   };
 
@@ -129,18 +140,16 @@ export const expressRuns = (
       const startedAt = now();
       forgetOld(runs, startedAt);
       const ended = awaitRun(client, call, startedAt, closing);
-      const run: Run = { key: request.key, startedAt, ended, end: undefined };
+      const run: Run = { key: request.key, startedAt, ended, end: undefined, isAccepted: false };
       runs.set(run.key, run);
-      ended.then((end) => {
-        run.end = end;
-      });
+      follow(run, log);
       // Whoever gives up is answered all the same: it goes on, and this is how to find it.
       await waitFor(ended, startMs, signal);
       if (run.end?.failure !== undefined) {
         runs.delete(run.key);
         throw toMissing(run.end.failure, request.target);
       }
-      if (run.end === undefined) tellLater(run, log);
+      run.isAccepted = run.end === undefined;
       return { ref: toExpressRef(run), ...(run.end === undefined ? {} : toSnapshot(run.end.outcome)) };
     },
     inspect: async (items, { now }) => items.map(({ ref }) => inspectOne(runs, ref, now())),
