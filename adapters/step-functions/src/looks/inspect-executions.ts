@@ -23,6 +23,9 @@ export interface InspectTools {
   readonly detailsMs: number;
 }
 
+/** What was started so long ago or less may be in no list yet (milliseconds). */
+const lagMs = 5_000;
+
 /** How long ends wait for their turn to be described in one look (milliseconds); those who come later are looked at again. */
 const describeWithinMs = 2_000;
 
@@ -49,9 +52,11 @@ const describe = async (
   look: Look,
   context: CallContext,
 ): Promise<InspectOutcome> => {
-  const { signal, log } = context;
+  const { signal, log, now } = context;
   const rates = quotas(look.arn);
-  if (!rates.describe.tryTake()) {
+  const isYoung = now() - (look.previous?.startedAt ?? 0) < lagMs;
+  if (!rates.describe.tryTake(isYoung ? rates.describeReserve : 0)) {
+    if (isYoung) return { unavailable: "started a moment ago, and not listed yet; looked at soon" };
     // What ended can be read from the last event as well, by a rate of its own.
     const end = await details.readEnd(look, context);
     if (end !== undefined) return { snapshot: end };
@@ -77,10 +82,12 @@ const fail = ({ outcomes, refusals }: Found, looks: readonly Look[], error: unkn
   for (const { arn } of looks) outcomes.set(arn, toOutcome(error));
 };
 
-/** Whether describing each is cheaper than a list, which refills at a third of the rate. */
+/** Whether describing each is cheaper than a list, which refills at a third of the rate, or there sooner. */
 const areFew = ({ quotas, sweeps }: InspectTools, looks: readonly Look[], machineArn: string): boolean => {
-  const { describe: rate, describeReserve } = quotas(machineArn);
-  return looks.length <= 3 * sweeps.lastPages(machineArn) && rate.left() >= looks.length + describeReserve;
+  const { describe: rate, describeReserve, list } = quotas(machineArn);
+  const pages = sweeps.lastPages(machineArn);
+  const reserve = list.left() < pages ? 0 : describeReserve;
+  return looks.length <= 3 * pages && rate.left() >= looks.length + reserve;
 };
 
 const list = async (

@@ -20,9 +20,10 @@ export interface Listing {
   readonly running: Map<string, number>;
   /** Epoch milliseconds by our clock. */
   beganAt: number;
-  /** Both by the clock that only goes on (milliseconds). */
+  /** By the clock that only goes on (milliseconds). */
   firstReadAt: number;
-  lastReadAt: number;
+  /** How long its pages took, without what passed before somebody wanted the next (milliseconds). */
+  readMs: number;
   pages: number;
   /** The start of the oldest execution on the last page. */
   reachedTo: number;
@@ -38,7 +39,7 @@ export const startListing = (before: Listing | undefined): Listing => ({
   running: new Map(),
   beganAt: 0,
   firstReadAt: 0,
-  lastReadAt: 0,
+  readMs: 0,
   pages: 0,
   reachedTo: Number.POSITIVE_INFINITY,
   token: undefined,
@@ -47,10 +48,10 @@ export const startListing = (before: Listing | undefined): Listing => ({
   work: before?.work.catch(() => {}) ?? Promise.resolve(),
 });
 
-/** `at`: by the clock that only goes on. */
-export const addPage = (listing: Listing, { rows, next }: RunningPage, at: number): void => {
+/** `tookMs`: since the last page, or since this one was wanted. */
+export const addPage = (listing: Listing, { rows, next }: RunningPage, tookMs: number): void => {
   for (const { arn, startedAt } of rows) listing.running.set(arn, startedAt);
-  listing.lastReadAt = at;
+  listing.readMs += tookMs;
   listing.pages++;
   listing.reachedTo = rows.at(-1)?.startedAt ?? listing.reachedTo;
   listing.token = next;
@@ -68,8 +69,9 @@ export const runningOf = ({ running }: Listing, wanted: readonly Wanted[]): Read
 /** Whether it tells what is so of these at `now`, by the clock that only goes on. */
 export const isUsable = (listing: Listing, wanted: readonly Wanted[], now: number): boolean => {
   if (listing.pages === 0) return true;
-  const freshMs = Math.max(leastFreshMs, listing.lastReadAt - listing.firstReadAt);
-  if (now - listing.lastReadAt > freshMs) return false;
+  // What the first page tells is as old as that, whenever others were added.
+  const { firstReadAt, readMs } = listing;
+  if (now - firstReadAt > readMs + Math.max(leastFreshMs, readMs)) return false;
   if (wanted.some(({ arn }) => listing.told.has(arn))) return false;
   const { running, beganAt, reachedTo } = listing;
   const isYounger = ({ arn, startedAt = 0 }: Wanted): boolean =>

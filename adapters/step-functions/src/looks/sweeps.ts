@@ -38,10 +38,10 @@ export const sweeps = (
   const listings = new Map<string, Listing>();
   const pages = new Map<string, number>();
 
-  const readPage = async (machineArn: string, listing: Listing, now: number): Promise<void> => {
-    if (listing.pages === 0) Object.assign(listing, { beganAt: now, firstReadAt: monotonic() });
+  const readPage = async (machineArn: string, listing: Listing, now: number, since: number): Promise<void> => {
+    if (listing.pages === 0) Object.assign(listing, { beganAt: now, firstReadAt: since });
     const page = await client.listRunning(machineArn, { size: pageSize, token: listing.token }, closing);
-    addPage(listing, page, monotonic());
+    addPage(listing, page, monotonic() - since);
   };
 
   const extend = async (
@@ -53,9 +53,12 @@ export const sweeps = (
   ): Promise<RunningList> => {
     const { list } = quotas(machineArn);
     let isRefused = false;
+    let since: number | undefined;
     while (!isRefused && !isFarEnough(listing, wanted)) {
       isRefused = !(await list.take(until - monotonic(), closing));
-      if (!isRefused) await readPage(machineArn, listing, now());
+      since ??= monotonic();
+      if (!isRefused) await readPage(machineArn, listing, now(), since);
+      since = monotonic();
     }
     // One that begins with what the last has left of the rate comes less far.
     pages.set(machineArn, Math.max(listing.pages, isRefused ? (pages.get(machineArn) ?? 1) : 1));

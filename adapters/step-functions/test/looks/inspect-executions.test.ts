@@ -69,10 +69,16 @@ const statusOf = (outcome: InspectOutcome | undefined): string =>
 const populate = (count: number, prefix: string): readonly ExecutionRef[] =>
   bench.facade.populate(machine, count, prefix).map(toRef);
 
+/** Ends them, so long after their start that any list would show them if they ran. */
+const endAll = (refs: readonly ExecutionRef[], ending: Parameters<FacadeBench["facade"]["end"]>[1]): void => {
+  clock.advance(5_000);
+  for (const ref of refs) bench.facade.end(ref, ending);
+};
+
 describe("many executions", () => {
   it("cost a page for a thousand, and a description for each that has ended", async () => {
     const refs = populate(900, "ours");
-    for (const ref of refs.slice(0, 20)) bench.facade.end(ref, { status: "SUCCEEDED", output: "1" });
+    endAll(refs.slice(0, 20), { status: "SUCCEEDED", output: "1" });
     const outcomes = await look(refs.map((ref) => toItem(ref)));
     expect(outcomes.map(statusOf).filter((status) => status === "succeeded")).toHaveLength(20);
     expect(outcomes.map(statusOf).filter((status) => status === "running")).toHaveLength(880);
@@ -122,7 +128,7 @@ describe("many executions", () => {
 
   it("are told by their last event when more have ended than may be described at once", async () => {
     const refs = populate(40, "ours");
-    for (const ref of refs) bench.facade.end(ref, { status: "FAILED", error: "NoStock", cause: "none left" });
+    endAll(refs, { status: "FAILED", error: "NoStock", cause: "none left" });
     const outcomes = await look(refs.map((ref) => toItem(ref)));
     expect(outcomes.map(statusOf)).toEqual(refs.map(() => "failed"));
     expect(outcomes.every((outcome) => "snapshot" in outcome && outcome.snapshot.failure?.code === "NoStock")).toBe(
@@ -135,7 +141,7 @@ describe("many executions", () => {
 
   it("are looked at soon where histories are denied, which is asked once", async () => {
     const refs = populate(40, "ours");
-    for (const ref of refs) bench.facade.end(ref, { status: "ABORTED" });
+    endAll(refs, { status: "ABORTED" });
     bench.facade.setFaults({ denies: ["GetExecutionHistory"] });
     // The next one would come too late.
     tools = toolsOver({ ...rates(), describe: tokenBucket(24, 0.1, clock.now) });
@@ -154,7 +160,7 @@ describe("many executions", () => {
 
   it("wait for a description that may be had soon", async () => {
     const refs = populate(20, "ours");
-    for (const ref of refs) bench.facade.end(ref, { status: "ABORTED" });
+    endAll(refs, { status: "ABORTED" });
     bench.facade.setFaults({ denies: ["GetExecutionHistory"] });
     tools = toolsOver({ ...rates(), describe: tokenBucket(1, 1_000) });
     expect((await look(refs.map((ref) => toItem(ref)))).map(statusOf)).toEqual(refs.map(() => "cancelled"));
@@ -162,18 +168,46 @@ describe("many executions", () => {
 
   it("are all described for one token each, as far as those reach", async () => {
     const refs = populate(24, "ours");
-    for (const ref of refs) bench.facade.end(ref, { status: "ABORTED" });
+    endAll(refs, { status: "ABORTED" });
     const outcomes = await look(refs.map((ref) => toItem(ref)));
     expect(outcomes.map(statusOf)).toEqual(refs.map(() => "cancelled"));
     expect([asked("DescribeExecution"), asked("GetExecutionHistory")]).toEqual([24, 0]);
   });
 
-  it("are described when the list does not show them yet", async () => {
-    const refs = populate(20, "ours");
+  it("are described when the list does not show them, and those that may be too new for it if much is left", async () => {
     bench.facade.setLag({ listMs: 60_000 });
-    const outcomes = await look(refs.map((ref) => toItem(ref)));
-    expect(outcomes.map(statusOf)).toEqual(refs.map(() => "running"));
-    expect(asked("DescribeExecution")).toBe(20);
+    const older = populate(10, "older");
+    clock.advance(5_000);
+    const items = [...populate(20, "younger"), ...older].map((ref) => toItem(ref));
+    const statuses = (await look(items)).map(statusOf);
+    expect(statuses.slice(20)).toEqual(older.map(() => "running"));
+    // Half of the rate is kept for what has ended.
+    expect(statuses.filter((status) => status === "unavailable")).toHaveLength(8);
+    expect(asked("DescribeExecution")).toBe(22);
+  });
+
+  it("are told by no page that was read long before those that were added to its list", async () => {
+    const oldest = populate(10, "oldest");
+    clock.advance(5_000);
+    populate(1_000, "foreign");
+    const young = populate(20, "young").map((ref) => toItem(ref));
+    await look(young.slice(0, 10));
+    clock.advance(1_500);
+    await look(oldest.map((ref) => toItem(ref)));
+    clock.advance(1_500);
+    for (const { ref } of young.slice(10)) bench.facade.end(ref, { status: "ABORTED" });
+    expect((await look(young.slice(10))).map(statusOf)).toEqual(young.slice(10).map(() => "cancelled"));
+  });
+
+  it("are described at once where few have ended and a list would wait for its rate", async () => {
+    const ours = populate(3, "ours");
+    endAll(ours, { status: "ABORTED" });
+    const { list, describe: rate, ...others } = rates();
+    while (list.tryTake());
+    while (rate.left() > 12) rate.tryTake();
+    tools = { ...tools, quotas: () => ({ ...others, list, describe: rate }) };
+    expect((await look(ours.map((ref) => toItem(ref)))).map(statusOf)).toEqual(ours.map(() => "cancelled"));
+    expect(asked("ListExecutions")).toBe(0);
   });
 
   it("are asked for one by one when their machine is deleted, and then not found", async () => {
@@ -212,7 +246,7 @@ it("describes what the rate of listing does not reach, and lists no more where t
   const older = populate(10, "older");
   populate(2_000, "foreign");
   const newer = populate(2, "newer");
-  for (const ref of older) bench.facade.end(ref, { status: "SUCCEEDED", output: "1" });
+  endAll(older, { status: "SUCCEEDED", output: "1" });
   // A third page would take longer than anybody waits.
   tools = toolsOver({ ...quotasOf(bench.facade.region, 1), list: tokenBucket(2, 0.01, clock.now) });
   const items = [...older, ...newer].map((ref) => ({ ref, want: "status" as const }));
