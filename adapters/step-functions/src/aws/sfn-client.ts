@@ -116,19 +116,19 @@ const looks = (look: Call): Pick<SfnClient, Looks> => ({
 type Needs = "machine" | "listMachines" | "keepTask";
 
 /** What a start or an open question needs soon, and may be asked twice. */
-const needs = (ask: Call): Pick<SfnClient, Needs> => ({
+const needs = (look: Call): Pick<SfnClient, Needs> => ({
   machine: async (arn, signal) => {
     // Without the definition no KMS key is needed.
     const command = new DescribeStateMachineCommand({ stateMachineArn: arn, includedData: "METADATA_ONLY" });
-    return toMachine(await ask("DescribeStateMachine", signal, command));
+    return toMachine(await look("DescribeStateMachine", signal, command));
   },
   listMachines: async (page, signal) => {
     const command = new ListStateMachinesCommand(paging(page));
-    const { stateMachines = [], nextToken } = await ask("ListStateMachines", signal, command);
+    const { stateMachines = [], nextToken } = await look("ListStateMachines", signal, command);
     return { rows: stateMachines.map(toMachine), next: nextToken };
   },
   keepTask: async (taskToken, signal) => {
-    await ask("SendTaskHeartbeat", signal, new SendTaskHeartbeatCommand({ taskToken }));
+    await look("SendTaskHeartbeat", signal, new SendTaskHeartbeatCommand({ taskToken }));
   },
 });
 

@@ -57,7 +57,7 @@ const optionalFindings = async (
     // A local engine may not know a call at all.
     if (refusal?.code === "denied") denied.push({ level: "warning", path, message: `${refusal.message}: ${lost}` });
     else if (refusal !== undefined && signal.aborted)
-      unanswered.push({ level: "error", path, message: refusal.message });
+      unanswered.push({ level: "warning", path, message: refusal.message });
   };
   await Promise.all(calls.map(ask));
   return [...denied, ...unanswered.slice(0, 1)];

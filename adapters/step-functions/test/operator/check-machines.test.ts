@@ -92,14 +92,22 @@ it.each([
   ]);
 });
 
-it("tells what it has found, and what AWS has not answered, when it is given up", async () => {
+it.each([
+  ["describe", "error"],
+  ["stop", "warning"],
+] as const)("tells what it has found, and that AWS has not answered, when it is given up: %s", async (call, level) => {
   const giveUp = new AbortController();
   const client = sfnClient(parseOptions({ region: bench.facade.region, endpoint: bench.facade.endpoint }));
-  const left = new Set(["succeeds", "quick", "describe"]);
+  const left = new Set(["succeeds", "quick", call]);
   const settle = (what: string): void => {
     left.delete(what);
     if (left.size === 0) giveUp.abort();
   };
+  const hang = (): Promise<never> =>
+    new Promise((_resolve, reject) => {
+      giveUp.signal.addEventListener("abort", () => reject(new BridgeError("unavailable", "no answer")));
+      settle(call);
+    });
   const hanging: SfnClient = {
     ...client,
     machine: async (arn, signal) => {
@@ -107,18 +115,14 @@ it("tells what it has found, and what AWS has not answered, when it is given up"
       settle(machine.name);
       return machine;
     },
-    describe: (_arn, signal) =>
-      new Promise((_resolve, reject) => {
-        signal.addEventListener("abort", () => reject(new BridgeError("unavailable", "no answer of Describe")));
-        settle("describe");
-      }),
+    [call]: hang,
   };
   const adapter = stepFunctionsOver(parseOptions({}), hanging, undefined);
   const findings = await adapter.check?.([succeeds, { stateMachine: "quick" }], callContext({ signal: giveUp.signal }));
   expect(findings).toContainEqual({
-    level: "error",
+    level,
     path: "targets[0].stateMachine",
-    message: "no answer of Describe",
+    message: expect.stringMatching("no answer|given up"),
   });
   expect(findings).toContainEqual(
     expect.objectContaining({ level: "error", path: "targets[1].stateMachine", code: "misconfigured" }),
