@@ -17,7 +17,7 @@ export interface Limits {
   /** How often a question that was dismissed is asked again. Default 3. */
   readonly maxReasks: number;
   /**
-   * An execution that is not found, without proof, is lost after this long (milliseconds), and after six times as long while more than a
+   * An execution that is not found, without proof, is lost after this long (milliseconds), and 144 times as long (a day) while more than a
    * fifth of ten or more are not found. Default 600,000.
    */
   readonly lostAfterMs: number;

@@ -47,7 +47,7 @@ export const takeOutcome = async (
 };
 
 /** So many times `lostAfterMs` pass before one of many that are not seen is lost: time to notice a wrong account or prefix. */
-const suspectFactor = 6;
+const suspectFactor = 144;
 
 interface Missing {
   readonly proven: boolean;
@@ -57,8 +57,8 @@ interface Missing {
 
 /**
  * An execution that is gone for certain is lost. One that is merely not seen must stay unseen for `lostAfterMs`: an
- * eventually consistent backend, or a wrong prefix, loses nothing. One of many stays so for six times as long, and no longer: it holds
- * a slot. Gone after a cancel that was delivered means stopped.
+ * eventually consistent backend, or a wrong prefix, loses nothing. One of many stays so for `suspectFactor` times as long, and no
+ * longer: it holds a slot. Gone after a cancel that was delivered means stopped.
  */
 const missingTransition = (
   engine: EngineContext,
