@@ -17,5 +17,5 @@ export const jestConfig = {
   },
   maxWorkers: 2,
   testSequencer: fileURLToPath(new URL("./slow-first.mjs", import.meta.url)),
-  testTimeout: 20_000,
+  testTimeout: 40_000,
 };

@@ -1,5 +1,7 @@
 import { BridgeError } from "@taskbridge/core/adapter";
 import type { Machine, SfnClient } from "./aws/client.ts";
+import { toError } from "./aws/to-error.ts";
+import { withSignal } from "./aws/with-signal.ts";
 import { misconfigured } from "./settings/misconfigured.ts";
 import { isMachineArn } from "./settings/parse-target.ts";
 
@@ -26,7 +28,7 @@ export async function* listMachines(client: SfnClient, signal: AbortSignal): Asy
 const standardOnly = "a name that is started once, cancel, questions and progress are Standard's alone";
 
 /** Why a machine cannot be used by an adapter of this type; undefined: it can. */
-export const wrongTypeOf = ({ name, type }: Machine, wanted: string): string | undefined => {
+const wrongTypeOf = ({ name, type }: Machine, wanted: string): string | undefined => {
   if (type.toLowerCase() === wanted) return undefined;
   return type === "EXPRESS"
     ? `${name} is an Express state machine: ${standardOnly}. Give it an adapter of its own with \`type: express\``
@@ -35,12 +37,34 @@ export const wrongTypeOf = ({ name, type }: Machine, wanted: string): string | u
 
 export const machines = (client: SfnClient, type: "standard" | "express"): Machines => {
   const known = new Map<string, { readonly machine: Machine; readonly at: number }>();
+  const arns = new Map<string, string>();
+  let listing: Promise<void> | undefined;
+
+  const readNames = async (): Promise<void> => {
+    // Many share it, so that none of them gives it up for the others: each page ends by its own timeout.
+    for await (const { name, arn } of listMachines(client, new AbortController().signal)) arns.set(name, arn);
+  };
+
+  const list = async (signal: AbortSignal): Promise<void> => {
+    const share = (): Promise<void> => {
+      listing ??= readNames().finally(() => {
+        listing = undefined;
+      });
+      return listing;
+    };
+    try {
+      await withSignal(signal, share);
+    } catch (error) {
+      throw toError(error, { action: "states:ListStateMachines", ifSent: "unavailable" });
+    }
+  };
 
   const arnOf = async (name: string, signal: AbortSignal): Promise<string> => {
     if (isMachineArn(name)) return name;
-    const before = known.get(name);
-    if (before !== undefined) return before.machine.arn;
-    for await (const machine of listMachines(client, signal)) if (machine.name === name) return machine.arn;
+    // What others have begun to list may have passed a machine that is newer.
+    for (let lists = listing === undefined ? 1 : 2; lists > 0 && !arns.has(name); lists--) await list(signal);
+    const arn = arns.get(name);
+    if (arn !== undefined) return arn;
     throw new BridgeError("not_found", `there is no state machine ${name} in this account and region`);
   };
 

@@ -25,7 +25,7 @@ import { checkMachines } from "./operator/check-machines.ts";
 import { discoverMachines } from "./operator/discover-machines.ts";
 import { answerQuestion, tokenOf } from "./questions/answer-question.ts";
 import { detailReader } from "./questions/detail-reader.ts";
-import { parseOptions, type StepFunctionsOptions } from "./settings/parse-options.ts";
+import { type ParsedOptions, parseOptions, type StepFunctionsOptions } from "./settings/parse-options.ts";
 import { parseTarget, type StepFunctionsTarget } from "./settings/parse-target.ts";
 import { findStarted } from "./starts/find-started.ts";
 import { maxPayloadBytes } from "./starts/prepare-start.ts";
@@ -105,25 +105,14 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, unde
 /** Puts state machines of AWS Step Functions behind MCP tasks. Throws `misconfigured`; calls AWS with the first task. */
 export const stepFunctions = (given: StepFunctionsOptions = {}): WorkflowAdapter<StepFunctionsTarget> => {
   const options = parseOptions({ ...given });
-  const { type, region, queueUrl } = options;
-  return stepFunctionsOver(
-    { type, region, quotaShare: options.quotaShare },
-    sfnClient(options),
-    queueUrl === undefined
-      ? undefined
-      : sqsClient({ queueUrl, region, endpoint: options.queueEndpoint, profile: options.profile }),
-  );
+  const { region, profile, queueUrl, queueEndpoint: endpoint } = options;
+  const queue = queueUrl === undefined ? undefined : sqsClient({ queueUrl, region, endpoint, profile });
+  return stepFunctionsOver(options, sfnClient(options), queue);
 };
-
-export interface CoreOptions {
-  readonly type: "standard" | "express";
-  readonly region: string | undefined;
-  readonly quotaShare: number;
-}
 
 /** The adapter on clients that are there already. */
 export const stepFunctionsOver = (
-  { type, region, quotaShare }: CoreOptions,
+  { type, region, quotaShare }: Pick<ParsedOptions, "type" | "region" | "quotaShare">,
   client: SfnClient,
   queue: QueueClient | undefined,
 ): WorkflowAdapter<StepFunctionsTarget> => {
@@ -134,7 +123,7 @@ export const stepFunctionsOver = (
     kind: "step-functions",
     parseTarget: (target) => parseTarget(target, region),
     discover: (filter, context) => discoverMachines(client, type, filter, context, pause),
-    check: (targets, { signal }) => checkMachines({ client, queue, type }, targets, signal),
+    check: (targets, { signal }) => checkMachines({ client, machines: known, queue, type }, targets, signal),
     close: async () => {
       closing.abort();
       client.close();

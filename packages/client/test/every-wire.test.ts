@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { type Clock, systemClock } from "../src/clock.ts";
+import { createTaskClient } from "../src/create-task-client.ts";
+import { deferred } from "../src/deferred.ts";
 import { isTaskClientError, type Task, taskClient, type WireName } from "../src/index.ts";
 import { connections, endAll, eventually, jsonOf, serve } from "./serve.ts";
 
@@ -119,8 +122,13 @@ describe.each(taskWays)("%s: the wait ends, the task goes on", (_name, wire, ope
   test("by time, by signal, by detach; and goes on elsewhere", async () => {
     const served = await serve({ wires });
     const { backend } = served;
-    const calls = taskClient(await open(served), { wire });
-    const timed = calls.beginCall("job", {}, { timeoutMs: 300 });
+    const timeoutMs = 300_000;
+    const timeIsUp = deferred<void>();
+    const sleep: Clock["sleep"] = (ms, signal) => (ms === timeoutMs ? timeIsUp.promise : systemClock.sleep(ms, signal));
+    const calls = createTaskClient(await open(served), { wire }, { ...systemClock, sleep });
+    const timed = calls.beginCall("job", {}, { timeoutMs });
+    await timed.created;
+    timeIsUp.resolve();
     const error = await timed.result().catch((reason: unknown) => reason);
     const taskId = timed.taskId ?? "";
     expect(error).toMatchObject({ code: "timeout", taskId });

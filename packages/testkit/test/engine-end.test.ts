@@ -242,6 +242,22 @@ describe("an execution that is not found", () => {
     }
   });
 
+  it("is given up after 144 times as long where it is one of many, looked at together or each for itself", async () => {
+    const world = await open({ ...unwatched, limits: { lostAfterMs: 10_000 } }, 12);
+    const lostAfter = async (elapsed: number): Promise<number> => {
+      await world.clock.advance(elapsed);
+      for (const id of world.taskIds) await look(world, id);
+      const records = await Promise.all(world.taskIds.map((id) => world.record(id)));
+      return records.filter((record) => record?.failure?.code === "lost").length;
+    };
+    expect(await lostAfter(2_000)).toBe(0);
+    for (const execution of world.backend.executions) execution.vanish();
+    const lost: number[] = [];
+    for (const elapsed of [5_000, 20_000, 1_400_000, 30_000]) lost.push(await lostAfter(elapsed));
+    expect(lost).toEqual([0, 0, 0, 12]);
+    expect(world.audited("adapter_suspect")).toHaveLength(2);
+  });
+
   it("after a delivered cancel has been stopped: cancelled", async () => {
     const world = await open(unwatched);
     await world.engine.cancelTask(world.taskId, mine, stop);

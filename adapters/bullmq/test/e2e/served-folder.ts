@@ -68,10 +68,14 @@ export const servedFolder = async (yaml: string): Promise<ServedFolder> => {
       void done.finally(() => {
         hasEnded = true;
       });
-      const url = await until("the server serves", async () => {
-        if (hasEnded) throw new Error(`the server has ended: ${text.stderr}`);
-        return /"url":"([^"]+)"/.exec(text.stderr)?.[1];
-      });
+      const url = await until(
+        "the server serves",
+        async () => {
+          if (hasEnded) throw new Error(`the server has ended: ${text.stderr}`);
+          return /"url":"([^"]+)"/.exec(text.stderr)?.[1];
+        },
+        45_000,
+      );
       return {
         url,
         log: () => text.stderr,

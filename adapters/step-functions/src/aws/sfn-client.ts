@@ -1,8 +1,11 @@
 import { setMaxListeners } from "node:events";
 import {
+  type $Command,
   DescribeExecutionCommand,
+  type DescribeExecutionOutput,
   DescribeMapRunCommand,
   DescribeStateMachineCommand,
+  type DescribeStateMachineOutput,
   GetExecutionHistoryCommand,
   ListExecutionsCommand,
   ListStateMachinesCommand,
@@ -10,20 +13,25 @@ import {
   SendTaskFailureCommand,
   SendTaskHeartbeatCommand,
   SendTaskSuccessCommand,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
   SFNClient,
+  type SFNClientResolvedConfig,
   type HistoryEvent as SfnEvent,
   StartExecutionCommand,
   StartSyncExecutionCommand,
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import type { Machine, PageCall, SfnClient } from "./client.ts";
+import { BridgeError, isBridgeError } from "@taskbridge/core/adapter";
+import type { Machine, PageCall, SfnClient, StartCall } from "./client.ts";
+import { ifFree } from "./if-free.ts";
 import { type InTurn, inTurn } from "./in-turn.ts";
 import { toDetails } from "./to-details.ts";
 import { type CallPlace, toError } from "./to-error.ts";
 import { toEvent } from "./to-event.ts";
 import { withSignal } from "./with-signal.ts";
 
-export type { SFNClient, SfnEvent };
+export type { DescribeExecutionOutput, SFNClient, SfnEvent };
 
 export interface ConnectionOptions {
   readonly region: string | undefined;
@@ -35,11 +43,14 @@ export interface ConnectionOptions {
 /** An Express execution takes five minutes at most. */
 const syncTimeoutMs = 310_000;
 
-/** So many calls at once. Others wait their turn here: AWS' client would take that for time to connect, and give up. */
+/**
+ * So many looks at once, and so many calls of tasks' own beside them, which hundreds of looks that AWS is slow to answer keep nobody from.
+ * Others wait their turn here: AWS' client would take that for time to connect, and give up.
+ */
 const mostAtOnce = 50;
 /** Each Express execution that runs holds a connection of its own. */
 const mostSyncs = 1_000;
-const sockets = { maxSockets: mostAtOnce + mostSyncs } as const;
+const sockets = { maxSockets: 2 * mostAtOnce + mostSyncs } as const;
 
 /**
  * The engine repeats what may be repeated, and knows what a repeat means; the client's own retries would hide throttling from it, and
@@ -61,111 +72,91 @@ const createClient = ({ region, endpoint, profile }: ConnectionOptions): SFNClie
     },
   });
 
-type Call = <Value>(name: string, signal: AbortSignal, work: (client: SFNClient) => Promise<Value>) => Promise<Value>;
+type Call = <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+  name: string,
+  signal: AbortSignal,
+  command: $Command<Input, Output, SFNClientResolvedConfig, ServiceInputTypes, ServiceOutputTypes>,
+) => Promise<Output>;
 
 const paging = ({ size, token }: PageCall) => ({ maxResults: size, nextToken: token });
 
-interface DescribedMachine {
-  readonly stateMachineArn: string | undefined;
-  readonly name: string | undefined;
-  readonly type: string | undefined;
-  readonly description?: string | undefined;
-}
+const toMachine = (described: Partial<DescribeStateMachineOutput>): Machine => {
+  const { stateMachineArn: arn = "", name = "", type = "STANDARD", description } = described;
+  return { arn, name, type, description };
+};
 
-const toMachine = ({
-  stateMachineArn: arn = "",
-  name = "",
-  type = "STANDARD",
-  description,
-}: DescribedMachine): Machine => ({
-  arn,
-  name,
-  type,
-  description,
-});
+type Looks = "describe" | "listRunning" | "history" | "mapRun" | "tags";
 
-type Looks = "describe" | "listRunning" | "history" | "mapRun" | "machine" | "listMachines" | "tags" | "keepTask";
-
-/** What may be asked twice. */
+/** What can wait. */
 const looks = (look: Call): Pick<SfnClient, Looks> => ({
-  describe: (arn, signal) =>
-    look("DescribeExecution", signal, async (client) =>
-      toDetails(await client.send(new DescribeExecutionCommand({ executionArn: arn }), { abortSignal: signal })),
-    ),
-  listRunning: (machineArn, page, signal) =>
-    look("ListExecutions", signal, async (client) => {
-      const call = { stateMachineArn: machineArn, statusFilter: "RUNNING", ...paging(page) } as const;
-      const found = await client.send(new ListExecutionsCommand(call), { abortSignal: signal });
-      return { rows: (found.executions ?? []).map(toDetails), next: found.nextToken };
-    }),
-  history: (arn, page, signal) =>
-    look("GetExecutionHistory", signal, async (client) => {
-      const call = { executionArn: arn, reverseOrder: true, includeExecutionData: true, ...paging(page) };
-      const found = await client.send(new GetExecutionHistoryCommand(call), { abortSignal: signal });
-      return { rows: (found.events ?? []).map(toEvent), next: found.nextToken };
-    }),
-  mapRun: (arn, signal) =>
-    look("DescribeMapRun", signal, async (client) => {
-      const { itemCounts } = await client.send(new DescribeMapRunCommand({ mapRunArn: arn }), {
-        abortSignal: signal,
-      });
-      const { succeeded = 0, failed = 0, timedOut = 0, aborted = 0, total = 0 } = itemCounts ?? {};
-      return { done: succeeded + failed + timedOut + aborted, total };
-    }),
-  machine: (arn, signal) =>
-    look("DescribeStateMachine", signal, async (client) => {
-      // Without the definition no KMS key is needed.
-      const command = new DescribeStateMachineCommand({ stateMachineArn: arn, includedData: "METADATA_ONLY" });
-      return toMachine(await client.send(command, { abortSignal: signal }));
-    }),
-  listMachines: (page, signal) =>
-    look("ListStateMachines", signal, async (client) => {
-      const found = await client.send(new ListStateMachinesCommand(paging(page)), { abortSignal: signal });
-      return { rows: (found.stateMachines ?? []).map(toMachine), next: found.nextToken };
-    }),
-  tags: (arn, signal) =>
-    look("ListTagsForResource", signal, async (client) => {
-      const { tags } = await client.send(new ListTagsForResourceCommand({ resourceArn: arn }), {
-        abortSignal: signal,
-      });
-      return Object.fromEntries((tags ?? []).map(({ key = "", value = "" }) => [key, value]));
-    }),
-  keepTask: (taskToken, signal) =>
-    look("SendTaskHeartbeat", signal, async (client) => {
-      await client.send(new SendTaskHeartbeatCommand({ taskToken }), { abortSignal: signal });
-    }),
+  describe: async (arn, signal) =>
+    toDetails(await look("DescribeExecution", signal, new DescribeExecutionCommand({ executionArn: arn }))),
+  listRunning: async (machineArn, page, signal) => {
+    const call = { stateMachineArn: machineArn, statusFilter: "RUNNING", ...paging(page) } as const;
+    const { executions = [], nextToken } = await look("ListExecutions", signal, new ListExecutionsCommand(call));
+    return { rows: executions.map(toDetails), next: nextToken };
+  },
+  history: async (arn, page, signal) => {
+    const call = { executionArn: arn, reverseOrder: true, includeExecutionData: true, ...paging(page) };
+    const { events = [], nextToken } = await look("GetExecutionHistory", signal, new GetExecutionHistoryCommand(call));
+    return { rows: events.map(toEvent), next: nextToken };
+  },
+  mapRun: async (arn, signal) => {
+    const { itemCounts } = await look("DescribeMapRun", signal, new DescribeMapRunCommand({ mapRunArn: arn }));
+    const { succeeded = 0, failed = 0, timedOut = 0, aborted = 0, total = 0 } = itemCounts ?? {};
+    return { done: succeeded + failed + timedOut + aborted, total };
+  },
+  tags: async (arn, signal) => {
+    const command = new ListTagsForResourceCommand({ resourceArn: arn });
+    const { tags = [] } = await look("ListTagsForResource", signal, command);
+    return Object.fromEntries(tags.map(({ key = "", value = "" }) => [key, value]));
+  },
 });
+
+type Needs = "machine" | "listMachines" | "keepTask";
+
+/** What a start or an open question needs soon, and may be asked twice. */
+const needs = (look: Call): Pick<SfnClient, Needs> => ({
+  machine: async (arn, signal) => {
+    // Without the definition no KMS key is needed.
+    const command = new DescribeStateMachineCommand({ stateMachineArn: arn, includedData: "METADATA_ONLY" });
+    return toMachine(await look("DescribeStateMachine", signal, command));
+  },
+  listMachines: async (page, signal) => {
+    const command = new ListStateMachinesCommand(paging(page));
+    const { stateMachines = [], nextToken } = await look("ListStateMachines", signal, command);
+    return { rows: stateMachines.map(toMachine), next: nextToken };
+  },
+  keepTask: async (taskToken, signal) => {
+    await look("SendTaskHeartbeat", signal, new SendTaskHeartbeatCommand({ taskToken }));
+  },
+});
+
+const startInput = ({ machineArn, name, input }: StartCall) => ({ stateMachineArn: machineArn, name, input });
 
 type Changes = "start" | "stop" | "succeedTask" | "failTask";
 
 /** What may have been done although nobody heard so. */
 const changes = (change: Call): Pick<SfnClient, Changes> => ({
-  start: ({ machineArn, name, input }, signal) =>
-    change("StartExecution", signal, async (client) => {
-      const command = new StartExecutionCommand({ stateMachineArn: machineArn, name, input });
-      const { executionArn, startDate } = await client.send(command, { abortSignal: signal });
-      return { arn: executionArn ?? "", startedAt: startDate?.getTime() ?? 0 };
-    }),
-  stop: (arn, told, signal) =>
-    change("StopExecution", signal, async (client) => {
-      await client.send(new StopExecutionCommand({ executionArn: arn, ...told }), { abortSignal: signal });
-    }),
-  succeedTask: (taskToken, output, signal) =>
-    change("SendTaskSuccess", signal, async (client) => {
-      await client.send(new SendTaskSuccessCommand({ taskToken, output }), { abortSignal: signal });
-    }),
-  failTask: (taskToken, told, signal) =>
-    change("SendTaskFailure", signal, async (client) => {
-      await client.send(new SendTaskFailureCommand({ taskToken, ...told }), { abortSignal: signal });
-    }),
+  start: async (call, signal) => {
+    const command = new StartExecutionCommand(startInput(call));
+    const { executionArn = "", startDate } = await change("StartExecution", signal, command);
+    return { arn: executionArn, startedAt: startDate?.getTime() ?? 0 };
+  },
+  stop: async (arn, told, signal) => {
+    await change("StopExecution", signal, new StopExecutionCommand({ executionArn: arn, ...told }));
+  },
+  succeedTask: async (taskToken, output, signal) => {
+    await change("SendTaskSuccess", signal, new SendTaskSuccessCommand({ taskToken, output }));
+  },
+  failTask: async (taskToken, told, signal) => {
+    await change("SendTaskFailure", signal, new SendTaskFailureCommand({ taskToken, ...told }));
+  },
 });
 
 const syncs = (change: Call): Pick<SfnClient, "startSync"> => ({
-  startSync: ({ machineArn, name, input }, signal) =>
-    change("StartSyncExecution", signal, async (client) => {
-      const command = new StartSyncExecutionCommand({ stateMachineArn: machineArn, name, input });
-      return toDetails(await client.send(command, { abortSignal: signal, requestTimeout: syncTimeoutMs }));
-    }),
+  startSync: async (call, signal) =>
+    toDetails(await change("StartSyncExecution", signal, new StartSyncExecutionCommand(startInput(call)))),
 });
 
 /** Step Functions by AWS' client, which is made at the first call, and closed with us unless it was brought along. */
@@ -175,26 +166,46 @@ export const sfnClient = (options: ConnectionOptions): SfnClient => {
     made ??= options.client ?? createClient(options);
     return made;
   };
+  const call = async <Value>(
+    place: CallPlace,
+    turn: InTurn,
+    signal: AbortSignal,
+    work: (client: SFNClient) => Promise<Value>,
+  ): Promise<Value> => {
+    let hasTurn = false;
+    try {
+      // One look makes hundreds of calls at once by one signal.
+      setMaxListeners(0, signal);
+      const inItsTurn = async (): Promise<Value> => {
+        signal.throwIfAborted();
+        hasTurn = true;
+        return work(open());
+      };
+      // Looking for credentials takes no signal, nor does waiting.
+      return await withSignal(signal, () => turn(inItsTurn));
+    } catch (error) {
+      if (hasTurn || isBridgeError(error)) throw toError(error, place);
+      const message = `${place.action}: given up before it was sent`;
+      throw new BridgeError("unavailable", message, { notSent: true, cause: error });
+    }
+  };
   const callWith =
-    (ifSent: CallPlace["ifSent"], turn: InTurn): Call =>
-    async (name, signal, work) => {
-      try {
-        // One look makes hundreds of calls at once by one signal.
-        setMaxListeners(0, signal);
-        // Looking for credentials takes no signal, nor does waiting.
-        return await withSignal(signal, () => turn(() => work(open())));
-      } catch (error) {
-        throw toError(error, { action: `states:${name}`, ifSent });
-      }
-    };
-  const turn = inTurn(mostAtOnce);
-  const look = callWith("unavailable", turn);
+    (ifSent: CallPlace["ifSent"], turn: InTurn, requestTimeout?: number): Call =>
+    (name, signal, command) =>
+      call({ action: `states:${name}`, ifSent }, turn, signal, (client) =>
+        client.send(command, { abortSignal: signal, ...(requestTimeout === undefined ? {} : { requestTimeout }) }),
+      );
+  const looking = inTurn(mostAtOnce);
+  const acting = inTurn(mostAtOnce);
+  const syncing = ifFree(mostSyncs, "Express executions are awaited");
 
   return {
-    region: (signal) => look("region", signal, (client) => client.config.region()),
-    ...looks(look),
-    ...changes(callWith("outcome_unknown", turn)),
-    ...syncs(callWith("outcome_unknown", inTurn(mostSyncs))),
+    region: (signal) =>
+      call({ action: "states:region", ifSent: "unavailable" }, acting, signal, (client) => client.config.region()),
+    ...looks(callWith("unavailable", looking)),
+    ...needs(callWith("unavailable", acting)),
+    ...changes(callWith("outcome_unknown", acting)),
+    ...syncs(callWith("outcome_unknown", syncing, syncTimeoutMs)),
     close: () => {
       if (options.client === undefined) made?.destroy();
     },

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Calls that one of AWS' rates allows: `burst` at once, and `perSecond` again. */
@@ -35,6 +36,8 @@ export const tokenBucket = (burst: number, perSecond: number, now = (): number =
       const waitMs = Math.max(0, ((1 - level) / perSecond) * 1_000);
       if (waitMs > withinMs) return false;
       level -= 1;
+      // One look waits for many at once by one signal.
+      setMaxListeners(0, signal);
       if (waitMs > 0) await sleep(waitMs, undefined, { signal });
       return true;
     },

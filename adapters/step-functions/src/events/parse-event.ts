@@ -13,10 +13,9 @@ export interface ParsedEvent {
 }
 
 /**
- * What a message of the queue tells. `foreign`: about an execution that is not ours. `unreadable`: about none at all.
- * Two kinds are understood: EventBridge's events of an execution's status, and what a `.waitForTaskToken` state sends with
- * `$$.Execution.Id` as the member `execution`. Both are hints: what is so is looked at. They name an execution by its whole ARN and not by
- * its name alone, which a nested execution may share and which whoever writes to the queue can put into another ARN.
+ * A message of the queue: EventBridge's event of an execution's status, or what a `.waitForTaskToken` state sends with `$$.Execution.Id`
+ * as `execution`. `foreign`: about an execution that is not ours. `unreadable`: about none at all. The whole ARN counts, since a nested
+ * execution may have the same name.
  */
 export const parseEvent = (body: string): ParsedEvent | "foreign" | "unreadable" => {
   let event: unknown;

@@ -25,21 +25,23 @@ const load = async (): Promise<Sqs> => {
 /** `https://sqs.eu-west-1.amazonaws.com/…`: a queue is called in its own region. */
 const regionOf = (queueUrl: string): string | undefined => /^https:\/\/sqs\.([\w-]+)\.amazonaws\./.exec(queueUrl)?.[1];
 
+const create = async ({ queueUrl, region = regionOf(queueUrl), endpoint, profile }: QueueOptions) => {
+  const sqs = await load();
+  const client = new sqs.SQSClient({
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(profile === undefined ? {} : { profile }),
+    maxAttempts: 1,
+    // Above the longest poll.
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
+  });
+  return { sqs, client };
+};
+
 /** SQS by AWS' client, which is loaded and made at the first call. */
-export const sqsClient = ({ queueUrl, region = regionOf(queueUrl), endpoint, profile }: QueueOptions): QueueClient => {
-  let made: Promise<{ readonly sqs: Sqs; readonly client: SQSClient }> | undefined;
-  const create = async () => {
-    const sqs = await load();
-    const client = new sqs.SQSClient({
-      ...(region === undefined ? {} : { region }),
-      ...(endpoint === undefined ? {} : { endpoint }),
-      ...(profile === undefined ? {} : { profile }),
-      maxAttempts: 1,
-      // Above the longest poll.
-      requestHandler: { connectionTimeout: 3_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
-    });
-    return { sqs, client };
-  };
+export const sqsClient = (options: QueueOptions): QueueClient => {
+  const { queueUrl } = options;
+  let made: ReturnType<typeof create> | undefined;
   const call = async <Value>(
     name: string,
     signal: AbortSignal,
@@ -47,7 +49,7 @@ export const sqsClient = ({ queueUrl, region = regionOf(queueUrl), endpoint, pro
   ): Promise<Value> => {
     try {
       return await withSignal(signal, async () => {
-        made ??= create();
+        made ??= create(options);
         const { sqs, client } = await made;
         return work(sqs, client);
       });

@@ -1,25 +1,13 @@
-import {
-  type BridgeError,
-  type ExecutionSnapshot,
-  type InspectOutcome,
-  type StartKey,
-  toBridgeError,
-} from "@taskbridge/core/adapter";
+import { type BridgeError, type ExecutionSnapshot, type InspectOutcome, toBridgeError } from "@taskbridge/core/adapter";
 import type { ExecutionDetails, SfnClient, StartCall } from "../aws/client.ts";
 import { toSnapshot } from "../mapping/to-snapshot.ts";
 
-/** An execution that this process awaits. */
-export interface Run {
-  readonly key: StartKey;
-  /** Epoch milliseconds. */
-  readonly startedAt: number;
-  /** Resolves once no more will be known of it. */
-  readonly ended: Promise<void>;
-  readonly output: string | undefined;
+/** All that will be known of an execution. */
+export interface RunEnd {
+  readonly outcome: InspectOutcome;
+  readonly output?: string | undefined;
   /** Why its end is not known. With `notSent`: AWS did not start it. */
-  readonly failure: BridgeError | undefined;
-  /** As it stands. */
-  outcome(): InspectOutcome;
+  readonly failure?: BridgeError;
 }
 
 /** A refusal that comes when its start was taken for accepted: the engine does not start it again. */
@@ -42,38 +30,21 @@ const toEnd = (details: ExecutionDetails): InspectOutcome => {
   return { snapshot: { ...told, startedAt } };
 };
 
-/** Starts an Express execution and awaits its end, which AWS tells to nobody else. Never rejects. */
-export const awaitRun = (
+/** Starts an Express execution and awaits its end, which AWS tells to nobody else. Never rejects. `startedAt`: epoch milliseconds. */
+export const awaitRun = async (
   client: SfnClient,
   call: StartCall,
-  { key, startedAt }: Pick<Run, "key" | "startedAt">,
+  startedAt: number,
   closing: AbortSignal,
-): Run => {
-  let outcome: InspectOutcome = { snapshot: { status: "running", startedAt } };
-  let output: string | undefined;
-  let failure: BridgeError | undefined;
-  const ended = client.startSync(call, closing).then(
-    (details) => {
-      output = details.output;
-      outcome = toEnd(details);
-    },
-    (error: unknown) => {
-      failure = toBridgeError(error);
-      outcome = failure.notSent
-        ? { snapshot: toRefused(failure, startedAt) }
-        : { notFound: { proven: true, reason: `its end was not heard: ${failure.message}` } };
-    },
-  );
-  return {
-    key,
-    startedAt,
-    ended,
-    get output() {
-      return output;
-    },
-    get failure() {
-      return failure;
-    },
-    outcome: () => outcome,
-  };
+): Promise<RunEnd> => {
+  try {
+    const details = await client.startSync(call, closing);
+    return { outcome: toEnd(details), output: details.output };
+  } catch (error) {
+    const failure = toBridgeError(error);
+    const outcome: InspectOutcome = failure.notSent
+      ? { snapshot: toRefused(failure, startedAt) }
+      : { notFound: { proven: true, reason: `its end was not heard: ${failure.message}` } };
+    return { outcome, failure };
+  }
 };

@@ -3,10 +3,12 @@ import {
   BridgeError,
   type CallContext,
   type ExecutionRef,
+  type ExecutionSnapshot,
   type InspectItem,
   type InspectOutcome,
   type OutputChunk,
   type OutputRange,
+  type StartKey,
   type StartOutcome,
   type StartRequest,
   type Subscription,
@@ -17,7 +19,8 @@ import type { SfnClient } from "../aws/client.ts";
 import type { Machines } from "../machines.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
 import { prepareStart } from "../starts/prepare-start.ts";
-import { awaitRun, type Run } from "./await-run.ts";
+import { toMissing } from "../starts/to-missing.ts";
+import { awaitRun, type RunEnd } from "./await-run.ts";
 import { parseExpressRef, toExpressRef } from "./express-ref.ts";
 
 /** An Express execution takes five minutes at most; with as much more as clocks and networks need (milliseconds). */
@@ -41,6 +44,20 @@ export interface ExpressRuns {
 
 type Sink = WatchRequest<unknown>["sink"];
 
+/** An execution that this process awaits. */
+interface Run {
+  readonly key: StartKey;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly ended: Promise<RunEnd>;
+  end: RunEnd | undefined;
+  /** Its start was answered before it had ended, so that its end is news. */
+  isAccepted: boolean;
+}
+
+const toSnapshot = (outcome: InspectOutcome): { readonly snapshot?: ExecutionSnapshot } =>
+  "snapshot" in outcome ? { snapshot: outcome.snapshot } : {};
+
 /** Waits for one of these, and no longer than `ms` or until the signal fires. */
 const waitFor = async (work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> => {
   const waiting = new AbortController();
@@ -50,15 +67,18 @@ const waitFor = async (work: Promise<unknown>, ms: number, signal?: AbortSignal)
   waiting.abort();
 };
 
-const tell = async (run: Run, sinks: ReadonlySet<Sink>, log: CallContext["log"]): Promise<void> => {
-  const outcome = run.outcome();
-  const news = "snapshot" in outcome ? { snapshot: outcome.snapshot } : {};
-  const update = { key: run.key, ref: toExpressRef(run), ...news };
+const tell = async (
+  run: Run,
+  { outcome }: RunEnd,
+  sinks: ReadonlySet<Sink>,
+  log: CallContext["log"],
+): Promise<void> => {
+  const update = { key: run.key, ref: toExpressRef(run), ...toSnapshot(outcome) };
   const told = await Promise.allSettled([...sinks].map((sink) => sink([update])));
   // The next look tells it.
-  for (const outcome of told)
-    if (outcome.status === "rejected")
-      log("warn", `an end was not written down at once: ${toBridgeError(outcome.reason).message}`);
+  for (const one of told)
+    if (one.status === "rejected")
+      log("warn", `an end was not written down at once: ${toBridgeError(one.reason).message}`);
 };
 
 /** Of what this process does not await: perhaps another process of this server does, and tells its end. */
@@ -75,9 +95,17 @@ const inspectOne = (runs: ReadonlyMap<string, Run>, ref: ExecutionRef, now: numb
   try {
     const { key, startedAt } = parseExpressRef(ref);
     const run = runs.get(key);
-    return run?.startedAt === startedAt ? run.outcome() : elsewhere(startedAt, now);
+    if (run?.startedAt !== startedAt) return elsewhere(startedAt, now);
+    return run.end?.outcome ?? { snapshot: { status: "running", startedAt } };
   } catch (error) {
     return { error: toBridgeError(error) };
+  }
+};
+
+const forgetOld = (runs: Map<string, Run>, now: number): void => {
+  for (const [key, run] of runs) {
+    if (now - run.startedAt < keptMs) break;
+    runs.delete(key);
   }
 };
 
@@ -93,18 +121,16 @@ export const expressRuns = (
 ): ExpressRuns => {
   const runs = new Map<string, Run>();
   const sinks = new Set<Sink>();
-  /** Runs whose ends are still to be told. */
+  /** Runs whose ends are still to be told, by their starts or after them. */
   const open = new Set<Promise<void>>();
 
-  const prune = (now: number): void => {
-    for (const [key, run] of runs) {
-      if (now - run.startedAt < keptMs) break;
-      runs.delete(key);
-    }
-  };
-
-  const tellLater = (run: Run, log: CallContext["log"]): void => {
-    const told = run.ended.then(() => tell(run, sinks, log)).finally(() => open.delete(told));
+  const follow = (run: Run, log: CallContext["log"]): void => {
+    const told = run.ended
+      .then(async (end) => {
+        run.end = end;
+        if (run.isAccepted) await tell(run, end, sinks, log);
+      })
+      .finally(() => open.delete(told));
     open.add(told);
   };
 
@@ -112,25 +138,19 @@ export const expressRuns = (
     start: async (request, { signal, now, log }) => {
       const call = await prepareStart(machines, request, signal);
       const startedAt = now();
-      prune(startedAt);
-      const run = awaitRun(client, call, { key: request.key, startedAt }, closing);
+      forgetOld(runs, startedAt);
+      const ended = awaitRun(client, call, startedAt, closing);
+      const run: Run = { key: request.key, startedAt, ended, end: undefined, isAccepted: false };
       runs.set(run.key, run);
-      let hasEnded = false;
-      run.ended.then(() => {
-        hasEnded = true;
-      });
+      follow(run, log);
       // Whoever gives up is answered all the same: it goes on, and this is how to find it.
-      await waitFor(run.ended, startMs, signal);
-      if (run.failure !== undefined) {
+      await waitFor(ended, startMs, signal);
+      if (run.end?.failure !== undefined) {
         runs.delete(run.key);
-        throw run.failure;
+        throw toMissing(run.end.failure, request.target);
       }
-      if (!hasEnded) {
-        tellLater(run, log);
-        return { ref: toExpressRef(run) };
-      }
-      const outcome = run.outcome();
-      return { ref: toExpressRef(run), ...("snapshot" in outcome ? { snapshot: outcome.snapshot } : {}) };
+      run.isAccepted = run.end === undefined;
+      return { ref: toExpressRef(run), ...(run.end === undefined ? {} : toSnapshot(run.end.outcome)) };
     },
     inspect: async (items, { now }) => items.map(({ ref }) => inspectOne(runs, ref, now())),
     watch: async ({ sink }) => {
@@ -144,7 +164,7 @@ export const expressRuns = (
       };
     },
     readOutput: async (ref, { offset, length }) => {
-      const output = runs.get(parseExpressRef(ref).key)?.output;
+      const output = runs.get(parseExpressRef(ref).key)?.end?.output;
       if (output === undefined)
         throw new BridgeError("not_found", "the output of an Express execution is kept for minutes");
       const bytes = Buffer.from(output);

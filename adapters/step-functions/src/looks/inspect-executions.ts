@@ -12,7 +12,7 @@ import type { Quotas } from "../aws/quotas.ts";
 import { consoleUrlOf, type ExecutionPlace, parseRef } from "../mapping/execution-arn.ts";
 import { toSnapshot } from "../mapping/to-snapshot.ts";
 import type { DetailReader } from "../questions/detail-reader.ts";
-import type { RunningList, Sweeps } from "./sweeps.ts";
+import type { Sweeps } from "./sweeps.ts";
 
 export interface InspectTools {
   readonly client: SfnClient;
@@ -22,6 +22,9 @@ export interface InspectTools {
   /** How long histories are waited for, while statuses that are known wait with them (milliseconds). */
   readonly detailsMs: number;
 }
+
+/** What was started so long ago or less may be in no list yet (milliseconds). */
+const lagMs = 5_000;
 
 /** How long ends wait for their turn to be described in one look (milliseconds); those who come later are looked at again. */
 const describeWithinMs = 2_000;
@@ -49,9 +52,11 @@ const describe = async (
   look: Look,
   context: CallContext,
 ): Promise<InspectOutcome> => {
-  const { signal, log } = context;
+  const { signal, log, now } = context;
   const rates = quotas(look.arn);
-  if (!rates.describe.tryTake()) {
+  const isYoung = now() - (look.previous?.startedAt ?? 0) < lagMs;
+  if (!rates.describe.tryTake(isYoung ? rates.describeReserve : 0)) {
+    if (isYoung) return { unavailable: "started a moment ago, and not listed yet; looked at soon" };
     // What ended can be read from the last event as well, by a rate of its own.
     const end = await details.readEnd(look, context);
     if (end !== undefined) return { snapshot: end };
@@ -66,68 +71,92 @@ const describe = async (
   return { snapshot };
 };
 
-/** One machine's executions: each described where they are few, else all running ones listed and the others described. */
-const lookAt = async (
-  tools: InspectTools,
+/** What the looks at all machines have come to so far. */
+interface Found {
+  readonly outcomes: Map<string, InspectOutcome>;
+  readonly refusals: BridgeError[];
+}
+
+const fail = ({ outcomes, refusals }: Found, looks: readonly Look[], error: unknown): void => {
+  refusals.push(toBridgeError(error));
+  for (const { arn } of looks) outcomes.set(arn, toOutcome(error));
+};
+
+/** Whether describing each is cheaper than a list, which refills at a third of the rate, or there sooner. */
+const areFew = ({ quotas, sweeps }: InspectTools, looks: readonly Look[], machineArn: string): boolean => {
+  const { describe: rate, describeReserve, list } = quotas(machineArn);
+  const pages = sweeps.lastPages(machineArn);
+  const reserve = list.left() < pages ? 0 : describeReserve;
+  return looks.length <= 3 * pages && rate.left() >= looks.length + reserve;
+};
+
+const list = async (
+  { sweeps }: InspectTools,
   looks: readonly Look[],
+  machineArn: string,
   context: CallContext,
-  refusals: BridgeError[],
-): Promise<ReadonlyMap<string, InspectOutcome>> => {
-  const outcomes = new Map<string, InspectOutcome>();
-  const machineArn = looks[0]?.machineArn ?? "";
-  const { describe: rate, describeReserve } = tools.quotas(machineArn);
-  // A list refills at a third of the rate of describing.
-  const areFew =
-    looks.length <= 3 * tools.sweeps.lastPages(machineArn) && rate.left() >= looks.length + describeReserve;
-  let missing = looks;
-  if (!areFew) {
-    const wanted = looks.map(({ arn, previous }) => ({ arn, startedAt: previous?.startedAt }));
-    const { running, refusal } = await tools.sweeps
-      .running(machineArn, wanted, context.signal)
-      .catch((error: unknown): RunningList => {
-        // Deleted meanwhile: its executions are asked for one by one.
-        if (toBridgeError(error).code === "not_found") return { running: new Map() };
-        throw error;
-      });
+  { outcomes, refusals }: Found,
+): Promise<void> => {
+  const wanted = looks.map(({ arn, previous }) => ({ arn, startedAt: previous?.startedAt }));
+  try {
+    const { running, refusal } = await sweeps.running(machineArn, wanted, context);
     // What was not reached is described as far as that rate goes.
     if (refusal !== undefined) refusals.push(refusal);
-    missing = looks.filter(({ arn }) => !running.has(arn));
     for (const [arn, startedAt] of running)
       outcomes.set(arn, { snapshot: { status: "running", startedAt, url: consoleUrlOf(arn) } });
+  } catch (error) {
+    // Deleted meanwhile: its executions are asked for one by one.
+    if (toBridgeError(error).code !== "not_found") throw error;
   }
-  await Promise.all(
-    missing.map(async (look) => {
-      const outcome = await describe(tools, look, context).catch((error: unknown) => {
-        refusals.push(toBridgeError(error));
-        return toOutcome(error);
-      });
-      outcomes.set(look.arn, outcome);
-      if ("snapshot" in outcome && isEnded(outcome.snapshot.status)) tools.details.forget(look.arn);
-    }),
-  );
-  const ended = [...outcomes.values()].filter((outcome) => !isRunning(outcome)).length;
-  const detailed =
-    ended > mostDelayed ? [] : looks.filter(({ arn, wantsDetail }) => wantsDetail && isRunning(outcomes.get(arn)));
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(tools.detailsMs)]);
-  for (const [arn, snapshot] of await tools.details.read(detailed, { ...context, signal })) {
-    const outcome = outcomes.get(arn);
-    if (outcome !== undefined && "snapshot" in outcome)
-      outcomes.set(arn, { snapshot: { ...outcome.snapshot, ...snapshot } });
-  }
-  return outcomes;
 };
 
 const isRunning = (outcome: InspectOutcome | undefined): boolean =>
   outcome !== undefined && "snapshot" in outcome && outcome.snapshot.status === "running";
 
-const groupByMachine = (looks: Iterable<Look>): Iterable<Look[]> => {
+const addDetails = async (
+  { details, detailsMs }: InspectTools,
+  looks: readonly Look[],
+  context: CallContext,
+  { outcomes }: Found,
+): Promise<void> => {
+  const running = looks.filter(({ arn }) => isRunning(outcomes.get(arn)));
+  if (looks.length - running.length > mostDelayed) return;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(detailsMs)]);
+  const wanted = running.filter(({ wantsDetail }) => wantsDetail);
+  for (const [arn, more] of await details.read(wanted, { ...context, signal })) {
+    const outcome = outcomes.get(arn);
+    if (outcome !== undefined && "snapshot" in outcome)
+      outcomes.set(arn, { snapshot: { ...outcome.snapshot, ...more } });
+  }
+};
+
+/** One machine's executions: each described where they are few, else all running ones listed and the others described. */
+const lookAt = async (
+  tools: InspectTools,
+  looks: readonly Look[],
+  machineArn: string,
+  context: CallContext,
+  found: Found,
+): Promise<void> => {
+  if (!areFew(tools, looks, machineArn)) await list(tools, looks, machineArn, context, found);
+  const describeOne = async (look: Look): Promise<void> => {
+    const outcome = await describe(tools, look, context);
+    found.outcomes.set(look.arn, outcome);
+    if ("snapshot" in outcome && isEnded(outcome.snapshot.status)) tools.details.forget(look.arn);
+  };
+  const missing = looks.filter(({ arn }) => !found.outcomes.has(arn));
+  await Promise.all(missing.map((look) => describeOne(look).catch((error: unknown) => fail(found, [look], error))));
+  await addDetails(tools, looks, context, found);
+};
+
+const groupByMachine = (looks: Iterable<Look>): ReadonlyMap<string, readonly Look[]> => {
   const groups = new Map<string, Look[]>();
   for (const look of looks) {
     const group = groups.get(look.machineArn) ?? [];
     groups.set(look.machineArn, group);
     group.push(look);
   }
-  return groups.values();
+  return groups;
 };
 
 /** Looks at executions of any number of machines. */
@@ -137,30 +166,23 @@ export const inspectExecutions = async (
   context: CallContext,
 ): Promise<readonly InspectOutcome[]> => {
   const looks = new Map<string, Look>();
-  const outcomes = new Map<string, InspectOutcome>();
+  const found: Found = { outcomes: new Map(), refusals: [] };
   for (const { ref, previous, want } of items) {
     try {
-      const place = parseRef(ref);
       const wantsDetail = want === "detail" || looks.get(ref)?.wantsDetail === true;
-      looks.set(ref, { ...place, previous, wantsDetail });
+      looks.set(ref, { ...parseRef(ref), previous, wantsDetail });
     } catch (error) {
-      outcomes.set(ref, { error: toBridgeError(error) });
+      found.outcomes.set(ref, { error: toBridgeError(error) });
     }
   }
-  const refusals: BridgeError[] = [];
   await Promise.all(
-    [...groupByMachine(looks.values())].map(async (group) => {
-      try {
-        for (const [arn, outcome] of await lookAt(tools, group, context, refusals)) outcomes.set(arn, outcome);
-      } catch (error) {
-        refusals.push(toBridgeError(error));
-        for (const { arn } of group) outcomes.set(arn, toOutcome(error));
-      }
-    }),
+    [...groupByMachine(looks.values())].map(([machineArn, group]) =>
+      lookAt(tools, group, machineArn, context, found).catch((error: unknown) => fail(found, group, error)),
+    ),
   );
   if (context.signal.aborted) throw new BridgeError("unavailable", "given up before AWS had answered");
-  const told = items.map(({ ref }) => outcomes.get(ref) ?? { unavailable: "it was not asked for" });
-  throwIfRefused(told, refusals);
+  const told = items.map(({ ref }) => found.outcomes.get(ref) ?? { unavailable: "it was not asked for" });
+  throwIfRefused(told, found.refusals);
   return told;
 };
 

@@ -21,16 +21,10 @@ export interface StepFunctionsOptions {
   readonly quotaShare?: number;
 }
 
-export interface ParsedOptions {
-  readonly type: "standard" | "express";
-  readonly region: string | undefined;
-  readonly endpoint: string | undefined;
-  readonly profile: string | undefined;
-  readonly client: SFNClient | undefined;
-  readonly queueUrl: string | undefined;
-  readonly queueEndpoint: string | undefined;
-  readonly quotaShare: number;
-}
+/** All of them: what was not given is undefined, unless it has a default. */
+export type ParsedOptions = Required<Pick<StepFunctionsOptions, "type" | "quotaShare">> & {
+  readonly [Name in Exclude<keyof StepFunctionsOptions, "type" | "quotaShare">]: StepFunctionsOptions[Name] | undefined;
+};
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -50,7 +44,7 @@ const names = ["type", "region", "endpoint", "profile", "client", "queueUrl", "q
 
 /** Checks what a program or a configuration file gave. Throws `misconfigured` with `data.path`. */
 export const parseOptions = (options: Given): ParsedOptions => {
-  refuseOthers(options, names, "", "unknown option");
+  refuseOthers(options, names, "unknown option");
   const { type = "standard", client, quotaShare = 0.8 } = options;
   if (type !== "standard" && type !== "express")
     throw misconfigured("type", `must be standard or express, got ${show(type)}`);

@@ -57,7 +57,7 @@ const parseQualifiers = ({ version, alias }: Readonly<Record<string, unknown>>, 
 /** Checks the shape of a target. `region`: where the adapter is told to call. Throws `misconfigured` with `data.path`. */
 export const parseTarget = (target: unknown, region: string | undefined): StepFunctionsTarget => {
   if (!isObject(target)) throw misconfigured("", `must be { stateMachine, version?, alias? }, got ${show(target)}`);
-  refuseOthers(target, ["stateMachine", "version", "alias"], "", "unknown member");
+  refuseOthers(target, ["stateMachine", "version", "alias"], "unknown member");
   const { stateMachine, qualifier } = parseMachine(target.stateMachine, region);
   return { stateMachine, ...parseQualifiers(target, qualifier) };
 };

@@ -15,6 +15,7 @@ import { misconfigured } from "../settings/misconfigured.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
 import { findStarted, isSaying } from "./find-started.ts";
 import { prepareStart } from "./prepare-start.ts";
+import { toMissing } from "./to-missing.ts";
 
 export interface StartTools {
   readonly client: SfnClient;
@@ -35,7 +36,9 @@ const send = async (
   signal: AbortSignal,
 ): Promise<StartOutcome> => {
   const call = await prepareStart(machines, request, signal);
-  const { arn, startedAt } = await client.start(call, signal);
+  const { arn, startedAt } = await client.start(call, signal).catch((error: unknown) => {
+    throw toMissing(error, request.target);
+  });
   if (arn.includes(":express:"))
     throw misconfigured("stateMachine", `was replaced by an Express state machine, which cannot be followed: ${arn}`);
   if (parseExecutionArn(arn) === undefined)

@@ -154,6 +154,15 @@ it("is heard of while those who watch stop, for a while", async () => {
   expect(left.news).toEqual([]);
 });
 
+it("is heard of as well when those who watch stop before its start was answered", async () => {
+  const { startOne, news, subscription } = await patient({ startMs: 50, closeMs: 10_000 });
+  const starting = startOne(machine({ steps: [state("Work", 1_000)], end: { succeed: 7 } }));
+  await until("AWS is asked", async () => bench.facade.counts.StartSyncExecution?.asked);
+  await subscription.close();
+  expect((await starting).snapshot).toBeUndefined();
+  expect(news).toMatchObject([{ snapshot: { status: "succeeded" } }]);
+});
+
 it("goes on when its start is given up, and is found by what that answers", async () => {
   const { startOne, lookAt } = await patient({ startMs: 10_000, closeMs: 50 });
   const giveUp = new AbortController();

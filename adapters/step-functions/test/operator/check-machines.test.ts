@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
-import type { CheckFinding } from "@taskbridge/core/adapter";
+import { BridgeError, type CheckFinding } from "@taskbridge/core/adapter";
+import type { SfnClient } from "../../src/aws/client.ts";
+import { sfnClient } from "../../src/aws/sfn-client.ts";
 import type { StepFunctionsTarget } from "../../src/index.ts";
+import { parseOptions } from "../../src/settings/parse-options.ts";
+import { stepFunctionsOver } from "../../src/step-functions.ts";
 import { callContext } from "../call-context.ts";
 import type { Faults } from "../facade/faults.ts";
 import { type FacadeBench, facadeBench } from "../facade-bench.ts";
@@ -77,4 +81,58 @@ it.each<[Faults, RegExp]>([
   expect(await check(bench.target("succeeds"))).toEqual([
     expect.objectContaining({ level: "error", message: expect.stringMatching(message) }),
   ]);
+});
+
+it.each([
+  [{ alias: "nope" }, "alias nope"],
+  [{ version: "7" }, "version 7"],
+])("finds what is not there of a machine that is: %j", async (part, named) => {
+  expect(await check({ ...succeeds, ...part })).toEqual([
+    expect.objectContaining({ level: "error", message: expect.stringContaining(`has no ${named}`) }),
+  ]);
+});
+
+it.each([
+  ["describe", "error"],
+  ["stop", "warning"],
+] as const)("tells what it has found, and that AWS has not answered, when it is given up: %s", async (call, level) => {
+  const giveUp = new AbortController();
+  const client = sfnClient(parseOptions({ region: bench.facade.region, endpoint: bench.facade.endpoint }));
+  const left = new Set(["succeeds", "quick", call]);
+  const settle = (what: string): void => {
+    left.delete(what);
+    if (left.size === 0) giveUp.abort();
+  };
+  const hang = (): Promise<never> =>
+    new Promise((_resolve, reject) => {
+      giveUp.signal.addEventListener("abort", () => reject(new BridgeError("unavailable", "no answer")));
+      settle(call);
+    });
+  const hanging: SfnClient = {
+    ...client,
+    machine: async (arn, signal) => {
+      const machine = await client.machine(arn, signal);
+      settle(machine.name);
+      return machine;
+    },
+    [call]: hang,
+  };
+  const adapter = stepFunctionsOver(parseOptions({}), hanging, undefined);
+  const findings = await adapter.check?.([succeeds, { stateMachine: "quick" }], callContext({ signal: giveUp.signal }));
+  expect(findings).toContainEqual({
+    level,
+    path: "targets[0].stateMachine",
+    message: expect.stringMatching("no answer|given up"),
+  });
+  expect(findings).toContainEqual(
+    expect.objectContaining({ level: "error", path: "targets[1].stateMachine", code: "misconfigured" }),
+  );
+  await adapter.close?.();
+});
+
+it("lists machines once, and asks once for what goes for all of them", async () => {
+  const findings = await check(...["succeeds", "fails", "asks"].map((stateMachine) => ({ stateMachine })));
+  expect(findings.map(({ level }) => level)).toEqual(["ok", "ok", "ok"]);
+  const { ListStateMachines: lists, SendTaskSuccess: answers } = bench.facade.counts;
+  expect([lists?.asked, answers?.asked]).toEqual([1, 1]);
 });

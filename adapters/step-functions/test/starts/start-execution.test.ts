@@ -77,6 +77,8 @@ describe("one start is one execution", () => {
     }
     await expect(start(newKey(), { target: { stateMachine: arn, alias: "gone" } })).rejects.toMatchObject({
       code: "not_found",
+      notSent: true,
+      message: expect.stringContaining("has no alias gone"),
     });
   });
 });

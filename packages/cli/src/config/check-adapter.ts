@@ -10,6 +10,9 @@ export interface PlacedFinding extends Omit<CheckFinding, "path"> {
   readonly place: ConfigPath;
 }
 
+/** Told that time is over, an adapter has this long to say what it has found until then (milliseconds). */
+const leaveMs = 500;
+
 /** Lets an adapter look whether its backend and the targets of its tools can be used, for at most so long (milliseconds). */
 export const checkAdapter = async (
   config: Config,
@@ -24,19 +27,20 @@ export const checkAdapter = async (
   if (adapter.check === undefined)
     return [{ level: "ok", place, message: `${adapter.kind}; it has no check of its own` }];
   const late = new AbortController();
-  // Keeps the process alive, unlike `AbortSignal.timeout`.
-  const timer = setTimeout(() => late.abort(), timeoutMs);
+  const left = new AbortController();
+  // These keep the process alive, unlike `AbortSignal.timeout`.
+  const timers = [setTimeout(() => late.abort(), timeoutMs), setTimeout(() => left.abort(), timeoutMs + leaveMs)];
   const { signal } = late;
   const context: CallContext = { signal, now: () => Date.now(), log: () => {} };
   try {
     const targets = tools.map(({ target }) => adapter.parseTarget(target));
-    const findings = await unlessAborted(signal, adapter.check(targets, context));
+    const findings = await unlessAborted(left.signal, adapter.check(targets, context));
     return findings.map(({ path, ...finding }) => ({ ...finding, place: placeOf(path, place, tools) }));
   } catch (error) {
     const message = signal.aborted ? `no answer within ${timeoutMs} ms` : textOf(error);
     return [{ level: "error", place, message }];
   } finally {
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
   }
 };
 

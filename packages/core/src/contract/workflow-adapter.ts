@@ -260,7 +260,10 @@ export interface WorkflowAdapter<Target = unknown> {
   forget?(ref: ExecutionRef, context: CallContext): Promise<void>;
   /** The pipelines that exist. */
   discover?(filter: string | undefined, context: CallContext): AsyncIterable<PipelineDescription<Target>>;
-  /** Reaches the backend and looks whether it and these targets can be used. Reports; rejects only when aborted. */
+  /**
+   * Reaches the backend and looks whether it and these targets can be used. Reports; rejects only when aborted, or reports then, at once,
+   * what it has found so far and an `error` for what has not answered.
+   */
   check?(targets: readonly Target[], context: CallContext): Promise<readonly CheckFinding[]>;
   /** Lets go of connections and subscriptions; executions go on. Idempotent. Nothing is called afterwards. */
   close?(): Promise<void>;

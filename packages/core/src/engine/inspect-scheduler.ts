@@ -8,6 +8,7 @@ import type { EngineContext } from "./engine-context.ts";
 import { type InspectLine, inspectLine } from "./inspect-line.ts";
 import type { Penalty } from "./penalty.ts";
 import { pollIntervalMs } from "./poll-interval.ts";
+import { suspicions } from "./suspicions.ts";
 import { takeOutcome } from "./take-outcome.ts";
 
 /** Decides when executions are looked at, so that any number of readers costs a backend no more than one. */
@@ -68,6 +69,7 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const lines = new Map<AdapterId, InspectLine<Ticket>>();
   /** How long slow looks take of late, from when they are due until what they tell is written down (milliseconds). */
   const durations = new Map<AdapterId, number>();
+  const suspect = suspicions(engine);
   let isStopped = false;
 
   const lineOf = (adapterId: AdapterId): InspectLine<Ticket> => {
@@ -122,14 +124,8 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     }
     try {
       const outcomes = await inspectBatch(engine, adapterId, batch);
-      const missing = outcomes.filter((outcome) => "notFound" in outcome && !outcome.notFound.proven).length;
-      const isSuspect = batch.length >= 10 && missing > batch.length / 5;
-      if (isSuspect)
-        engine.audit({
-          kind: "adapter_suspect",
-          adapterId,
-          message: `${missing} of ${batch.length} executions are not found at once: nothing is concluded from that`,
-        });
+      const taskIds = batch.map(({ record }) => record.taskId);
+      const isSuspect = suspect.take(adapterId, taskIds, outcomes);
       penalty.take(outcomes);
       await Promise.all(batch.map((ticket, index) => take(ticket, outcomes[index], isSuspect)));
       // One for the batch: its first has waited longest.
@@ -213,7 +209,10 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     isRefused: (adapterId) => (lines.get(adapterId)?.penalty.ms ?? 0) > 0,
     prune: (before) => {
       for (const [taskId, look] of looks)
-        if (look.inFlight === undefined && (look.sentAt ?? 0) < before) looks.delete(taskId);
+        if (look.inFlight === undefined && (look.sentAt ?? 0) < before) {
+          looks.delete(taskId);
+          suspect.forget(taskId);
+        }
     },
     stop: () => {
       isStopped = true;

@@ -16,7 +16,10 @@ export interface Limits {
   readonly maxInputBytes: number;
   /** How often a question that was dismissed is asked again. Default 3. */
   readonly maxReasks: number;
-  /** An execution that is not found, without proof, is lost after this long (milliseconds). Default 600,000. */
+  /**
+   * An execution that is not found, without proof, is lost after this long (milliseconds), and 144 times as long (a day) while more than a
+   * fifth of ten or more are not found. Default 600,000.
+   */
   readonly lostAfterMs: number;
   /** An execution that nobody reads is looked at this often (milliseconds), or more often where its backend forgets sooner. Default 60,000. */
   readonly sweepIntervalMs: number;

@@ -139,6 +139,12 @@ const lookForStart = async (
   } catch (error) {
     if (engine.closing.aborted) return undefined;
     const known = toBridgeError(error);
+    engine.audit({
+      kind: "effect_failed",
+      ...aboutTask(record),
+      message: known.message,
+      fields: { effect: "find", attempt: effect.attempts },
+    });
     const waitMs = backOffMs(effect.attempts, 0.5, known.retryAfterMs);
     const until = Math.max(record.start.deadlineAt, givenUp === undefined ? 0 : settledAt);
     if (unwanted || engine.store.now() + waitMs <= until)

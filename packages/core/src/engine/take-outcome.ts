@@ -20,7 +20,7 @@ import {
 export interface Look {
   /** When it began, by the store's clock. */
   readonly lookedAt: number;
-  /** So many of the batch were missing that missing says nothing. */
+  /** So many are missing that it may be the backend's fault, or that of how it is reached. */
   readonly isSuspect: boolean;
 }
 
@@ -37,53 +37,53 @@ export const takeOutcome = async (
     const { proven, reason } = outcome.notFound;
     // What it was looked for under may be gone because it has become something else, which another look has told.
     const isItself = (current: TaskRecord): boolean => current.ref === record.ref;
-    if (!proven && isSuspect) {
-      await applyTransition(engine, record.taskId, (current) =>
-        isItself(current) ? suspectTransition(current, reason, engine.store.now()) : undefined,
-      );
-      return;
-    }
-    if (record.missingSince === undefined)
+    const missing = { proven, reason, isSuspect: isSuspect && !proven };
+    if (record.missingSince === undefined && !missing.isSuspect)
       engine.audit({ kind: "execution_missing", ...aboutTask(record), message: reason, fields: { proven } });
     await applyTransition(engine, record.taskId, (current) =>
-      isItself(current) ? missingTransition(engine, current, proven, reason) : undefined,
+      isItself(current) ? missingTransition(engine, current, missing) : undefined,
     );
   }
 };
 
-/** Nothing is concluded, but whoever waits is told. */
-const suspectTransition = (record: TaskRecord, reason: string, now: number): Transition | undefined =>
-  isEnded(record.state) || hasExecutionEnded(record) || record.missingSince !== undefined
-    ? undefined
-    : unchanged(withUnseen(record, ` at present, like many others: ${clip(reason, 350)}`, now));
+/** So many times `lostAfterMs` pass before one of many that are not seen is lost: time to notice a wrong account or prefix. */
+const suspectFactor = 144;
+
+interface Missing {
+  readonly proven: boolean;
+  readonly reason: string;
+  readonly isSuspect: boolean;
+}
 
 /**
  * An execution that is gone for certain is lost. One that is merely not seen must stay unseen for `lostAfterMs`: an
- * eventually consistent backend, or a wrong prefix, loses nothing. Gone after a cancel that was delivered means stopped.
+ * eventually consistent backend, or a wrong prefix, loses nothing. One of many stays so for `suspectFactor` times as long, and no
+ * longer: it holds a slot. Gone after a cancel that was delivered means stopped.
  */
 const missingTransition = (
   engine: EngineContext,
   record: TaskRecord,
-  proven: boolean,
-  reason: string,
+  { proven, reason, isSuspect }: Missing,
 ): Transition | undefined => {
   const now = engine.store.now();
-  const isLong = record.missingSince !== undefined && now - record.missingSince >= engine.limits.lostAfterMs;
+  const lostAfterMs = engine.limits.lostAfterMs * (isSuspect ? suspectFactor : 1);
+  const isLong = record.missingSince !== undefined && now - record.missingSince >= lostAfterMs;
+  const isCertain = proven || isLong;
   const wasTold = !record.effects.some((effect) => effect.kind === "cancel");
   if (isEnded(record.state)) {
     if (!record.slotHeld) return undefined;
-    if (!proven && !isLong && !wasTold)
+    if (!isCertain && (isSuspect || !wasTold))
       return record.missingSince === undefined ? unchanged({ ...record, missingSince: now }) : undefined;
     return unchanged(releaseSlot(record));
   }
   if (hasExecutionEnded(record)) return undefined;
   const settled = keepEffects(record, (effect) => effect.kind !== "cancel");
-  if (record.cancel?.deliveredAt !== undefined)
+  if (record.cancel?.deliveredAt !== undefined && (isCertain || !isSuspect))
     return endTask(settled, { state: "cancelled", message: record.cancel.reason, slotHeld: false }, now);
-  if (proven || isLong) return failTask(settled, "lost", `lost: ${reason}`, now);
+  if (isCertain) return failTask(settled, "lost", `lost: ${reason}`, now);
   if (record.missingSince !== undefined) return undefined;
-  const [since, until] = [now, now + engine.limits.lostAfterMs].map((at) => new Date(at).toISOString());
-  return unchanged(
-    withUnseen({ ...record, missingSince: now }, ` since ${since}: ${clip(reason, 350)}; given up at ${until}`, now),
-  );
+  const [since, until] = [now, now + lostAfterMs].map((at) => new Date(at).toISOString());
+  const many = isSuspect ? ", like many others" : "";
+  const told = ` since ${since}${many}: ${clip(reason, 350)}; given up at ${until}`;
+  return unchanged(withUnseen({ ...record, missingSince: now }, told, now));
 };

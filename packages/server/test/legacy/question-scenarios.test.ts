@@ -122,4 +122,4 @@ test("[B-15] whatever clients do, what is still open is asked of the next one th
     }),
     { numRuns: 15, endOnFailure: true },
   );
-}, 30_000);
+}, 90_000);
