@@ -1,10 +1,11 @@
-import type {
-  AdapterTraits,
-  CallContext,
-  ExecutionRef,
-  StartOutcome,
-  StartRequest,
-  WorkflowAdapter,
+import {
+  type AdapterTraits,
+  type CallContext,
+  type ExecutionRef,
+  isTemplate,
+  type StartOutcome,
+  type StartRequest,
+  type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import { answerJob } from "./answer-job.ts";
 import { cancelJob } from "./cancel-job.ts";
@@ -19,7 +20,6 @@ import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
 import { readOutput } from "./read-output.ts";
 import { bullmqClient } from "./redis/bullmq-client.ts";
-import { isTemplate } from "./settings/is-template.ts";
 import { type BullmqAdapterOptions, parseOptions } from "./settings/parse-options.ts";
 import { type BullmqTarget, parseTarget } from "./settings/parse-target.ts";
 import { parseStart, repeatStart, startJob } from "./start-job.ts";

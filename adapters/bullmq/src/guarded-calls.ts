@@ -1,9 +1,8 @@
-import { BridgeError, type CallContext, type ExecutionRef, isBridgeError } from "@taskbridge/core/adapter";
+import { BridgeError, type CallContext, type ExecutionRef, isBridgeError, withSignal } from "@taskbridge/core/adapter";
 import { type JobPlace, parseRef } from "./execution-ref.ts";
 import { type ErrorPlace, toError, toFinding } from "./mapping/to-error.ts";
 import type { BullmqClient, QueuePort } from "./redis/client.ts";
 import { type CallState, clientOfCall } from "./redis/client-of-call.ts";
-import { withSignal } from "./with-signal.ts";
 
 /** What is done, and what it is when it was given up after something of it had left. */
 export type Verb = Pick<ErrorPlace, "operation" | "ifSent">;

@@ -82,6 +82,7 @@ describe("a target", () => {
     [{ queue: "a", options: { attempts: 1.5 } }, "options.attempts"],
     [{ queue: "a", options: { attempts: "many" } }, "options.attempts"],
     [{ queue: "a", options: { priority: 2 ** 21 } }, "options.priority"],
+    [{ queue: "a", options: { priority: "{{priority}}" } }, "options.priority"],
     [{ queue: "a", options: { delay: -1 } }, "options.delay"],
     [{ queue: "a", options: { backoff: { delay: 5 } } }, "options.backoff.type"],
     [{ queue: "a", options: { backoff: { type: "fixed", jitter: 2 } } }, "options.backoff.jitter"],

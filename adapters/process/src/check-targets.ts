@@ -1,10 +1,8 @@
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
-import type { CheckFinding } from "@taskbridge/core/adapter";
+import { type CheckFinding, isTemplate } from "@taskbridge/core/adapter";
 import type { ParsedOptions } from "./parse-options.ts";
 import type { ProcessTarget } from "./parse-target.ts";
-
-const isTemplate = (text: string): boolean => text.includes("{{");
 
 const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(

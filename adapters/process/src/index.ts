@@ -1,5 +1,5 @@
-import type { CreateAdapter } from "@taskbridge/core/adapter";
-import { misconfigured, type ProcessAdapterOptions } from "./parse-options.ts";
+import { type CreateAdapter, misconfigured } from "@taskbridge/core/adapter";
+import type { ProcessAdapterOptions } from "./parse-options.ts";
 import { processAdapter } from "./process.ts";
 
 export type { ProcessAdapterOptions } from "./parse-options.ts";

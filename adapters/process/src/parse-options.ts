@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
-import { BridgeError } from "@taskbridge/core/adapter";
+import { misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 
 export interface ProcessAdapterOptions {
   /** Folder that the jobs are kept in, one folder each; made when it is missing. On a disk of this host. */
@@ -16,29 +16,25 @@ export type ParsedOptions = Required<ProcessAdapterOptions>;
 
 const longestGraceMs = 24 * 60 * 60 * 1000;
 
-export const misconfigured = (path: string, problem: string): BridgeError =>
-  new BridgeError("misconfigured", `${path}: ${problem}`, { data: { path } });
-
-export const show = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 100);
-
 const parseWhole = (path: string, value: unknown, fallback: number, most: number): number => {
   if (value === undefined) return fallback;
   if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most) return value;
-  throw misconfigured(path, `must be a whole number from 0 to ${most}, got ${show(value)}`);
+  throw misconfigured(path, `must be a whole number from 0 to ${most}, got ${showValue(value)}`);
 };
 
 const parsePath = (path: string, value: unknown): string => {
   if (typeof value === "string" && value !== "" && !value.includes("\0")) return value;
-  throw misconfigured(path, `must be a path, got ${show(value)}`);
+  throw misconfigured(path, `must be a path, got ${showValue(value)}`);
 };
 
-const names = new Set(["directory", "graceMs", "maxOutputBytes", "baseDirectory"]);
+const names = ["directory", "graceMs", "maxOutputBytes", "baseDirectory"];
 
 /** Checks what a program or a configuration file gave. Throws `misconfigured` with `data.path`. */
 export const parseOptions = (options: Readonly<Record<string, unknown>>): ParsedOptions => {
-  for (const name of Object.keys(options)) if (!names.has(name)) throw misconfigured(name, "unknown option");
+  refuseOtherMembers(options, names, "", "unknown option");
   const baseDirectory = parsePath("baseDirectory", options.baseDirectory ?? process.cwd());
-  if (!isAbsolute(baseDirectory)) throw misconfigured("baseDirectory", `must be absolute, got ${show(baseDirectory)}`);
+  if (!isAbsolute(baseDirectory))
+    throw misconfigured("baseDirectory", `must be absolute, got ${showValue(baseDirectory)}`);
   return {
     baseDirectory,
     directory: resolve(baseDirectory, parsePath("directory", options.directory)),

@@ -28,6 +28,7 @@ export interface Report {
 
 type Loose = Readonly<Record<string, unknown>>;
 
+/** Of its own: the supervisor, one process for each job, loads no package. */
 const isObject = (value: unknown): value is Loose =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -1,4 +1,4 @@
-import { misconfigured, show } from "./parse-options.ts";
+import { isObject, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 
 /** The command of a tool. Frozen into each task, so that it is JSON and always has the same form. */
 export interface ProcessTarget {
@@ -10,20 +10,15 @@ export interface ProcessTarget {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-type Loose = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Loose =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const parseText = (path: string, value: unknown): string => {
-  if (typeof value !== "string") throw misconfigured(path, `must be a string, got ${show(value)}`);
+  if (typeof value !== "string") throw misconfigured(path, `must be a string, got ${showValue(value)}`);
   if (value.includes("\0")) throw misconfigured(path, "must not hold a NUL character");
   return value;
 };
 
 const parseCommand = (value: unknown): readonly string[] => {
   if (!Array.isArray(value) || value.length === 0) {
-    throw misconfigured("command", `must be a list of program and arguments, got ${show(value)}`);
+    throw misconfigured("command", `must be a list of program and arguments, got ${showValue(value)}`);
   }
   const command = value.map((part, index) => parseText(`command[${index}]`, part));
   if (command[0] === "") throw misconfigured("command[0]", "must name a program");
@@ -31,7 +26,7 @@ const parseCommand = (value: unknown): readonly string[] => {
 };
 
 const parseEnv = (value: unknown): Readonly<Record<string, string>> => {
-  if (!isObject(value)) throw misconfigured("env", `must be a map of name to value, got ${show(value)}`);
+  if (!isObject(value)) throw misconfigured("env", `must be a map of name to value, got ${showValue(value)}`);
   const entries = Object.entries(value).map(([name, given]): [string, string] => {
     if (name === "" || /[=\0]/.test(name)) throw misconfigured(`env.${name}`, "is no name of a variable");
     return [name, parseText(`env.${name}`, given)];
@@ -41,10 +36,8 @@ const parseEnv = (value: unknown): Readonly<Record<string, string>> => {
 
 /** Checks the shape of a target. Throws `misconfigured` with `data.path`. */
 export const parseTarget = (target: unknown): ProcessTarget => {
-  if (!isObject(target)) throw misconfigured("", `must be { command, cwd?, env? }, got ${show(target)}`);
-  for (const name of Object.keys(target)) {
-    if (name !== "command" && name !== "cwd" && name !== "env") throw misconfigured(name, "unknown member");
-  }
+  if (!isObject(target)) throw misconfigured("", `must be { command, cwd?, env? }, got ${showValue(target)}`);
+  refuseOtherMembers(target, ["command", "cwd", "env"], "", "unknown member");
   const command = parseCommand(target.command);
   const cwd = target.cwd === undefined ? undefined : parseText("cwd", target.cwd);
   if (cwd === "") throw misconfigured("cwd", "must name a folder");

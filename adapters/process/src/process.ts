@@ -7,6 +7,7 @@ import {
   type CheckFinding,
   type ExecutionRef,
   inspectEach,
+  misconfigured,
   type OutputChunk,
   type OutputRange,
   type StartOutcome,
@@ -20,7 +21,7 @@ import { checkTargets } from "./check-targets.ts";
 import { isKey, parseRef, toRef } from "./execution-ref.ts";
 import { inspectJob, outputPath, readSnapshot, readStage } from "./inspect-job.ts";
 import { eventFolder, jobFolder } from "./job-folder.ts";
-import { misconfigured, type ProcessAdapterOptions, parseOptions } from "./parse-options.ts";
+import { type ProcessAdapterOptions, parseOptions } from "./parse-options.ts";
 import { type ProcessTarget, parseTarget } from "./parse-target.ts";
 import { slots } from "./slots.ts";
 import { type StartHooks, startJob } from "./start-job.ts";

@@ -1,8 +1,6 @@
-import { BridgeError } from "@taskbridge/core/adapter";
+import { BridgeError, misconfigured, withSignal } from "@taskbridge/core/adapter";
 import type { Machine, SfnClient } from "./aws/client.ts";
 import { toError } from "./aws/to-error.ts";
-import { withSignal } from "./aws/with-signal.ts";
-import { misconfigured } from "./settings/misconfigured.ts";
 import { isMachineArn } from "./settings/parse-target.ts";
 
 /** What is known of a state machine is asked again after this long (milliseconds): one may be deleted and made anew. */

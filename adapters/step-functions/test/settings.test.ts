@@ -62,6 +62,7 @@ describe("a target", () => {
     [[], ""],
     [{}, "stateMachine"],
     [{ stateMachine: "a b" }, "stateMachine"],
+    [{ stateMachine: "{{machine}}" }, "stateMachine"],
     [{ stateMachine: "arn:aws:lambda:eu-west-1:111122223333:function:x" }, "stateMachine"],
     [{ stateMachine: "arn:aws:states:eu-west-1:111122223333:execution:orders:x" }, "stateMachine"],
     [{ stateMachine: "arn:aws:states:us-east-1:111122223333:stateMachine:orders" }, "stateMachine"],

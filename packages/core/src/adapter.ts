@@ -18,6 +18,7 @@ export {
   isEnded,
 } from "./contract/execution-snapshot.ts";
 export { asExecutionRef, asStartKey, type ExecutionRef, type StartKey } from "./contract/identity.ts";
+export { isTemplate } from "./contract/is-template.ts";
 export type { JsonObject, JsonValue } from "./contract/json-value.ts";
 export type {
   AdapterEnvironment,
@@ -42,3 +43,8 @@ export type {
   WorkflowAdapter,
 } from "./contract/workflow-adapter.ts";
 export { inspectEach } from "./inspect-each.ts";
+export { isObject } from "./is-object.ts";
+export { misconfigured } from "./misconfigured.ts";
+export { refuseOtherMembers } from "./refuse-other-members.ts";
+export { showValue } from "./show-value.ts";
+export { withSignal } from "./with-signal.ts";

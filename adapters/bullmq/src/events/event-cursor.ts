@@ -1,4 +1,4 @@
-import { isObject } from "../is-object.ts";
+import { isObject } from "@taskbridge/core/adapter";
 
 /** ID of the last event that was taken, for each queue (`prefix:queue`). */
 export type EventCursor = Readonly<Record<string, string>>;

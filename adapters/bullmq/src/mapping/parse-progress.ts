@@ -1,5 +1,4 @@
-import type { ExecutionProgress, ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
+import { type ExecutionProgress, type ExecutionQuestion, isObject, type JsonObject } from "@taskbridge/core/adapter";
 import { toLine } from "./to-line.ts";
 
 /** What a job's progress tells. */

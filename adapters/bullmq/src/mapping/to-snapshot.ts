@@ -1,10 +1,10 @@
-import type {
-  ExecutionFailure,
-  ExecutionProgress,
-  ExecutionQuestion,
-  ExecutionSnapshot,
+import {
+  type ExecutionFailure,
+  type ExecutionProgress,
+  type ExecutionQuestion,
+  type ExecutionSnapshot,
+  isObject,
 } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
 import type { JobRow } from "../redis/client.ts";
 import { parseProgress, parseQuestion } from "./parse-progress.ts";
 import { toLine } from "./to-line.ts";

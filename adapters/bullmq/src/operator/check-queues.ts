@@ -1,8 +1,7 @@
-import type { CheckFinding } from "@taskbridge/core/adapter";
+import { type CheckFinding, isTemplate } from "@taskbridge/core/adapter";
 import { isOurId } from "../events/parse-event.ts";
 import { toFinding } from "../mapping/to-error.ts";
 import type { BullmqClient, JobSample, QueuePort } from "../redis/client.ts";
-import { isTemplate } from "../settings/is-template.ts";
 import type { BullmqTarget } from "../settings/parse-target.ts";
 
 /** How many of a queue's jobs are looked at for their options. */

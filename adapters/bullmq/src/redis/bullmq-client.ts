@@ -1,5 +1,5 @@
+import { misconfigured } from "@taskbridge/core/adapter";
 import { Queue } from "bullmq";
-import { misconfigured } from "../settings/misconfigured.ts";
 import type { ParsedOptions } from "../settings/parse-options.ts";
 import type { BullmqClient, ServerFacts } from "./client.ts";
 import { addressOf, type Connection, isRedis, type RedisConnection, toRedis, whenReady } from "./connection.ts";

@@ -1,6 +1,4 @@
-import { isObject } from "../is-object.ts";
-import { isTemplate } from "./is-template.ts";
-import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject, isTemplate, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 
 /** As it is configured; a text is a number in a template that is still to be filled (`{{input.x}}`). */
 type Count = number | string;
@@ -32,20 +30,20 @@ const longestMs = 365 * 24 * 60 * 60 * 1000;
 
 /** Once its template is filled, a number is a text. */
 const parseWhole = (at: string, value: unknown, least: number, most: number): Count => {
-  if (isTemplate(value)) return value;
+  if (typeof value === "string" && isTemplate(value)) return value;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= least && number <= most) return number;
-  throw misconfigured(at, `must be a whole number from ${least} to ${most}, got ${show(value)}`);
+  throw misconfigured(at, `must be a whole number from ${least} to ${most}, got ${showValue(value)}`);
 };
 
 const parseBackoff = (at: string, value: unknown): NonNullable<JobOptions["backoff"]> => {
   if (!isObject(value)) return parseWhole(at, value, 0, longestMs);
-  refuseOthers(value, ["type", "delay", "jitter"], `${at}.`, "unknown member");
+  refuseOtherMembers(value, ["type", "delay", "jitter"], `${at}.`, "unknown member");
   const { type, delay, jitter } = value;
   if (typeof type !== "string" || type === "")
-    throw misconfigured(`${at}.type`, `must name a strategy, got ${show(type)}`);
+    throw misconfigured(`${at}.type`, `must name a strategy, got ${showValue(type)}`);
   if (jitter !== undefined && !(typeof jitter === "number" && jitter >= 0 && jitter <= 1))
-    throw misconfigured(`${at}.jitter`, `must be from 0 to 1, got ${show(jitter)}`);
+    throw misconfigured(`${at}.jitter`, `must be from 0 to 1, got ${showValue(jitter)}`);
   return {
     type,
     ...(delay === undefined ? {} : { delay: parseWhole(`${at}.delay`, delay, 0, longestMs) }),
@@ -54,17 +52,17 @@ const parseBackoff = (at: string, value: unknown): NonNullable<JobOptions["backo
 };
 
 const parseDeduplication = (at: string, value: unknown): NonNullable<JobOptions["deduplication"]> => {
-  if (!isObject(value)) throw misconfigured(at, `must be { id, ttl? }, got ${show(value)}`);
+  if (!isObject(value)) throw misconfigured(at, `must be { id, ttl? }, got ${showValue(value)}`);
   // `replace`, `extend` and `keepLastIfActive` would drop or put off a job that a task stands for.
-  refuseOthers(value, ["id", "ttl"], `${at}.`, "unknown member");
+  refuseOtherMembers(value, ["id", "ttl"], `${at}.`, "unknown member");
   const { id, ttl } = value;
-  if (typeof id !== "string" || id === "") throw misconfigured(`${at}.id`, `must be a text, got ${show(id)}`);
+  if (typeof id !== "string" || id === "") throw misconfigured(`${at}.id`, `must be a text, got ${showValue(id)}`);
   return { id, ...(ttl === undefined ? {} : { ttl: parseWhole(`${at}.ttl`, ttl, 1, longestMs) }) };
 };
 
 const parseFlag = (at: string, value: unknown): boolean => {
   if (typeof value === "boolean") return value;
-  throw misconfigured(at, `must be true or false, got ${show(value)}`);
+  throw misconfigured(at, `must be true or false, got ${showValue(value)}`);
 };
 
 type Parser = (at: string, value: unknown) => unknown;
@@ -89,7 +87,7 @@ const retention = ["removeOnComplete", "removeOnFail"];
 
 /** Checks the shape of job options. Throws `misconfigured` with `data.path`. */
 export const parseJobOptions = (value: unknown, at: string): JobOptions => {
-  if (!isObject(value)) throw misconfigured(at, `must be a map of job options, got ${show(value)}`);
+  if (!isObject(value)) throw misconfigured(at, `must be a map of job options, got ${showValue(value)}`);
   for (const name of retention)
     if (name in value)
       throw misconfigured(
@@ -97,7 +95,7 @@ export const parseJobOptions = (value: unknown, at: string): JobOptions => {
         "is always false: a count or an age trims the whole queue, other jobs included, and a result that is removed at once cannot be read again",
       );
   const known = Object.keys(parsers);
-  refuseOthers(value, known, `${at}.`, `no job option of this adapter, which knows ${known.join(", ")}`);
+  refuseOtherMembers(value, known, `${at}.`, `no job option of this adapter, which knows ${known.join(", ")}`);
   const given = Object.entries(parsers).filter(([name]) => value[name] !== undefined);
   return Object.fromEntries(given.map(([name, parse]) => [name, parse(`${at}.${name}`, value[name])]));
 };

@@ -1,7 +1,6 @@
-import { isObject } from "../is-object.ts";
+import { isObject, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 import type { BullQueue } from "../redis/bullmq-client.ts";
 import type { RedisConnection, RedisSettings } from "../redis/connection.ts";
-import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
 /** ioredis' settings; what `url` says wins over those beside it, as with BullMQ. */
@@ -53,7 +52,7 @@ const parseConnection = (value: unknown): string | RedisConnection | ConnectionS
 
 const parsePrefix = (value: unknown): string => {
   if (typeof value === "string" && value !== "") return value;
-  throw misconfigured("prefix", `must be a text, got ${show(value)}`);
+  throw misconfigured("prefix", `must be a text, got ${showValue(value)}`);
 };
 
 const parseQueues = (value: unknown): readonly BullQueue[] => {
@@ -67,7 +66,7 @@ const names = ["url", "connection", "queues", "prefix", "jobOptions"];
 
 /** Checks what a program or a configuration file gave. Throws `misconfigured` with `data.path`. */
 export const parseOptions = (options: Readonly<Record<string, unknown>>): ParsedOptions => {
-  refuseOthers(options, names, "", "unknown option");
+  refuseOtherMembers(options, names, "", "unknown option");
   const { url, connection } = options;
   if (url !== undefined && connection !== undefined) throw misconfigured("connection", "stands in place of url");
   const queues = options.queues === undefined ? [] : parseQueues(options.queues);

@@ -1,5 +1,4 @@
-import { isObject } from "../is-object.ts";
-import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
 
 /** The queue of a tool. Frozen into each task, so that it is JSON and always has the same form. */
@@ -13,15 +12,15 @@ export interface BullmqTarget {
 
 const parseName = (path: string, value: unknown): string => {
   if (typeof value === "string" && value !== "") return value;
-  throw misconfigured(path, `must be a name, got ${show(value)}`);
+  throw misconfigured(path, `must be a name, got ${showValue(value)}`);
 };
 
 /** Checks the shape of a target. Throws `misconfigured` with `data.path`. */
 export const parseTarget = (target: unknown): BullmqTarget => {
-  if (!isObject(target)) throw misconfigured("", `must be { queue, job?, options? }, got ${show(target)}`);
-  refuseOthers(target, ["queue", "job", "options"], "", "unknown member");
+  if (!isObject(target)) throw misconfigured("", `must be { queue, job?, options? }, got ${showValue(target)}`);
+  refuseOtherMembers(target, ["queue", "job", "options"], "", "unknown member");
   const queue = parseName("queue", target.queue);
-  if (queue.includes(":")) throw misconfigured("queue", `a queue's name has no colon, got ${show(queue)}`);
+  if (queue.includes(":")) throw misconfigured("queue", `a queue's name has no colon, got ${showValue(queue)}`);
   const job = parseName("job", target.job ?? queue);
   return {
     queue,

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
+import { isObject, type JsonObject, type JsonValue } from "@taskbridge/core/adapter";
 import { type BridgedJob, named, type Run, runs } from "./job-run.ts";
 
 export interface JobQuestion {

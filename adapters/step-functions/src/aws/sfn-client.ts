@@ -22,14 +22,13 @@ import {
   StartSyncExecutionCommand,
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import { BridgeError, isBridgeError } from "@taskbridge/core/adapter";
+import { BridgeError, isBridgeError, withSignal } from "@taskbridge/core/adapter";
 import type { Machine, PageCall, SfnClient, StartCall } from "./client.ts";
 import { ifFree } from "./if-free.ts";
 import { type InTurn, inTurn } from "./in-turn.ts";
 import { toDetails } from "./to-details.ts";
 import { type CallPlace, toError } from "./to-error.ts";
 import { toEvent } from "./to-event.ts";
-import { withSignal } from "./with-signal.ts";
 
 export type { DescribeExecutionOutput, SFNClient, SfnEvent };
 

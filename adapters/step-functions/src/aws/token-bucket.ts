@@ -7,7 +7,10 @@ export interface TokenBucket {
   left(): number;
   /** Takes one if more than `reserve` are left. */
   tryTake(reserve?: number): boolean;
-  /** Takes one, in turn, once there is one. False, with nothing taken, when that would be later than `withinMs`. */
+  /**
+   * Takes one, in turn, once there is one. False, with nothing taken, when that would be later than `withinMs`. Rejects with
+   * `AbortError` when it waits and the signal fires; nothing is taken then, either.
+   */
   take(withinMs: number, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -36,9 +39,16 @@ export const tokenBucket = (burst: number, perSecond: number, now = (): number =
       const waitMs = Math.max(0, ((1 - level) / perSecond) * 1_000);
       if (waitMs > withinMs) return false;
       level -= 1;
+      if (waitMs === 0) return true;
       // One look waits for many at once by one signal.
       setMaxListeners(0, signal);
-      if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+      try {
+        await sleep(waitMs, undefined, { signal });
+      } catch (error) {
+        // Nothing is called with it, and those that come later must not wait for it.
+        level += 1;
+        throw error;
+      }
       return true;
     },
   };

@@ -1,5 +1,4 @@
-import type { ExecutionUpdate } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
+import { type ExecutionUpdate, isObject } from "@taskbridge/core/adapter";
 import { type ExecutionPlace, parseExecutionArn, toRef } from "../mapping/execution-arn.ts";
 
 /** As the engine makes start keys; an execution with another name is somebody else's. */

@@ -1,7 +1,6 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { BridgeError } from "@taskbridge/core/adapter";
+import { BridgeError, withSignal } from "@taskbridge/core/adapter";
 import { toError } from "../aws/to-error.ts";
-import { withSignal } from "../aws/with-signal.ts";
 import type { QueueClient } from "./queue-client.ts";
 
 type Sqs = typeof import("@aws-sdk/client-sqs");

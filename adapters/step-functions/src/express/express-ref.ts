@@ -1,5 +1,4 @@
-import { asExecutionRef, BridgeError, type ExecutionRef } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
+import { asExecutionRef, BridgeError, type ExecutionRef, isObject } from "@taskbridge/core/adapter";
 
 /** What an Express execution is known by here: AWS gives it an ARN that nobody can ask for. */
 export interface ExpressPlace {

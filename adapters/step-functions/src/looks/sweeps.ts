@@ -1,7 +1,6 @@
-import { BridgeError, type CallContext } from "@taskbridge/core/adapter";
+import { BridgeError, type CallContext, withSignal } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
 import type { Quotas } from "../aws/quotas.ts";
-import { withSignal } from "../aws/with-signal.ts";
 import { addPage, isFarEnough, isUsable, type Listing, runningOf, startListing, type Wanted } from "./listing.ts";
 
 export interface RunningList {

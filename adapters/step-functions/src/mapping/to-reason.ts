@@ -1,4 +1,4 @@
-import { isObject } from "../is-object.ts";
+import { isObject } from "@taskbridge/core/adapter";
 import { cutText } from "./cut-text.ts";
 
 /** Longer texts say no more to a person: in characters. */

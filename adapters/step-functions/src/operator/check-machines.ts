@@ -1,10 +1,14 @@
-import { type BridgeError, type CheckFinding, toBridgeError } from "@taskbridge/core/adapter";
+import {
+  type BridgeError,
+  type CheckFinding,
+  isTemplate,
+  misconfigured,
+  toBridgeError,
+} from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
 import type { QueueClient } from "../events/queue-client.ts";
 import type { Machines } from "../machines.ts";
 import { executionArnOf } from "../mapping/execution-arn.ts";
-import { isTemplate } from "../settings/is-template.ts";
-import { misconfigured } from "../settings/misconfigured.ts";
 import { qualifiedArn, regionOf, type StepFunctionsTarget } from "../settings/parse-target.ts";
 import { isSaying } from "../starts/find-started.ts";
 import { toMissing } from "../starts/to-missing.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../is-object.ts";
+import { isObject } from "@taskbridge/core/adapter";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,4 @@
-import type { ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
+import { type ExecutionQuestion, isObject, type JsonObject } from "@taskbridge/core/adapter";
 import type { OpenCallback } from "./fold-callbacks.ts";
 import { readParameters } from "./read-parameters.ts";
 

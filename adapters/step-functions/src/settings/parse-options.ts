@@ -1,6 +1,5 @@
+import { isObject, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 import type { SFNClient } from "../aws/sfn-client.ts";
-import { isObject } from "../is-object.ts";
-import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 
 export interface StepFunctionsOptions {
   /** `standard`: idempotent, durable, with questions and cancel. `express`: at most five minutes, awaited by this process. Default `standard`. */
@@ -31,25 +30,25 @@ type Given = Readonly<Record<string, unknown>>;
 const textAt = (options: Given, name: string): string | undefined => {
   const value = options[name];
   if (value === undefined || (typeof value === "string" && value !== "")) return value;
-  throw misconfigured(name, `must be a text, got ${show(value)}`);
+  throw misconfigured(name, `must be a text, got ${showValue(value)}`);
 };
 
 const urlAt = (options: Given, name: string): string | undefined => {
   const url = textAt(options, name);
   if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url;
-  throw misconfigured(name, `must be http://… or https://…, got ${show(url)}`);
+  throw misconfigured(name, `must be http://… or https://…, got ${showValue(url)}`);
 };
 
 const names = ["type", "region", "endpoint", "profile", "client", "queueUrl", "queueEndpoint", "quotaShare"];
 
 /** Checks what a program or a configuration file gave. Throws `misconfigured` with `data.path`. */
 export const parseOptions = (options: Given): ParsedOptions => {
-  refuseOthers(options, names, "unknown option");
+  refuseOtherMembers(options, names, "", "unknown option");
   const { type = "standard", client, quotaShare = 0.8 } = options;
   if (type !== "standard" && type !== "express")
-    throw misconfigured("type", `must be standard or express, got ${show(type)}`);
+    throw misconfigured("type", `must be standard or express, got ${showValue(type)}`);
   if (typeof quotaShare !== "number" || !(quotaShare > 0 && quotaShare <= 1))
-    throw misconfigured("quotaShare", `must be above 0 and at most 1, got ${show(quotaShare)}`);
+    throw misconfigured("quotaShare", `must be above 0 and at most 1, got ${showValue(quotaShare)}`);
   if (client !== undefined && !(isObject(client) && typeof client.send === "function"))
     throw misconfigured("client", "must be a SFNClient");
   const parsed: ParsedOptions = {

@@ -1,6 +1,4 @@
-import { isObject } from "../is-object.ts";
-import { isTemplate } from "./is-template.ts";
-import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject, isTemplate, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 
 /** The state machine of a tool. Frozen into each task, so that it is JSON and always has the same form. */
 export interface StepFunctionsTarget {
@@ -26,12 +24,13 @@ export const qualifiedArn = (arn: string, { version, alias }: StepFunctionsTarge
   [arn, version ?? alias].filter((part) => part !== undefined).join(":");
 
 const parseMachine = (value: unknown, region: string | undefined) => {
-  if (typeof value !== "string") throw misconfigured("stateMachine", `must be an ARN or a name, got ${show(value)}`);
+  if (typeof value !== "string")
+    throw misconfigured("stateMachine", `must be an ARN or a name, got ${showValue(value)}`);
   if (isTemplate(value)) return { stateMachine: value, qualifier: undefined };
   const [, arn, itsRegion, qualifier] = machineArn.exec(value) ?? [];
   if (arn === undefined) {
     if (machineName.test(value) && !value.startsWith("arn:")) return { stateMachine: value, qualifier: undefined };
-    throw misconfigured("stateMachine", `must be arn:aws:states:…:stateMachine:… or a name, got ${show(value)}`);
+    throw misconfigured("stateMachine", `must be arn:aws:states:…:stateMachine:… or a name, got ${showValue(value)}`);
   }
   if (region !== undefined && itsRegion !== region)
     throw misconfigured("stateMachine", `is in ${itsRegion}, and this adapter calls ${region} (\`region\`)`);
@@ -47,17 +46,18 @@ const parseQualifiers = ({ version, alias }: Readonly<Record<string, unknown>>, 
   if (version !== undefined) {
     const text = typeof version === "number" ? String(version) : version;
     if (typeof text === "string" && (isVersion(text) || isTemplate(text))) return { version: text };
-    throw misconfigured("version", `must be a version's number, got ${show(version)}`);
+    throw misconfigured("version", `must be a version's number, got ${showValue(version)}`);
   }
   if (alias === undefined) return {};
   if (typeof alias === "string" && (/^[\w-]{1,80}$/.test(alias) || isTemplate(alias))) return { alias };
-  throw misconfigured("alias", `must be an alias' name, got ${show(alias)}`);
+  throw misconfigured("alias", `must be an alias' name, got ${showValue(alias)}`);
 };
 
 /** Checks the shape of a target. `region`: where the adapter is told to call. Throws `misconfigured` with `data.path`. */
 export const parseTarget = (target: unknown, region: string | undefined): StepFunctionsTarget => {
-  if (!isObject(target)) throw misconfigured("", `must be { stateMachine, version?, alias? }, got ${show(target)}`);
-  refuseOthers(target, ["stateMachine", "version", "alias"], "unknown member");
+  if (!isObject(target))
+    throw misconfigured("", `must be { stateMachine, version?, alias? }, got ${showValue(target)}`);
+  refuseOtherMembers(target, ["stateMachine", "version", "alias"], "", "unknown member");
   const { stateMachine, qualifier } = parseMachine(target.stateMachine, region);
   return { stateMachine, ...parseQualifiers(target, qualifier) };
 };

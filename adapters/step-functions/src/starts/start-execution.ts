@@ -1,6 +1,7 @@
 import {
   BridgeError,
   type CallContext,
+  misconfigured,
   retryability,
   type StartOutcome,
   type StartRequest,
@@ -11,7 +12,6 @@ import type { Quotas } from "../aws/quotas.ts";
 import type { Machines } from "../machines.ts";
 import { consoleUrlOf, parseExecutionArn, toRef } from "../mapping/execution-arn.ts";
 import { toSnapshot } from "../mapping/to-snapshot.ts";
-import { misconfigured } from "../settings/misconfigured.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
 import { findStarted, isSaying } from "./find-started.ts";
 import { prepareStart } from "./prepare-start.ts";

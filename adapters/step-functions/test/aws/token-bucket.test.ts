@@ -26,13 +26,18 @@ it("lets those wait who come in time, in turn, and takes nothing from the others
   expect(await Promise.all(waits)).toEqual([true, true, true]);
 });
 
-it("gives up waiting when its signal fires", async () => {
-  const bucket = tokenBucket(1, 0.01);
+it("gives up waiting when its signal fires or has fired, with nothing taken", async () => {
+  let now = 0;
+  const bucket = tokenBucket(1, 1, () => now);
+  expect(bucket.tryTake()).toBe(true);
   const abort = new AbortController();
-  await bucket.take(0, never);
-  const waiting = bucket.take(1_000_000, abort.signal);
+  const waits = Array.from({ length: 50 }, () => bucket.take(60_000, abort.signal));
   abort.abort();
-  await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+  const ends = await Promise.allSettled([...waits, bucket.take(60_000, abort.signal)]);
+  const givenUp = { status: "rejected", reason: expect.objectContaining({ name: "AbortError" }) };
+  expect(ends).toEqual(Array(51).fill(givenUp));
+  now += 1_000;
+  expect([bucket.tryTake(), bucket.tryTake()]).toEqual([true, false]);
 });
 
 it("knows which regions have the larger rates", () => {

@@ -1,10 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import type { ExecutionRef, InspectItem, InspectOutcome, JsonObject } from "@taskbridge/core/adapter";
+import {
+  type ExecutionRef,
+  type InspectItem,
+  type InspectOutcome,
+  type JsonObject,
+  withSignal,
+} from "@taskbridge/core/adapter";
 import type { SfnClient } from "../../src/aws/client.ts";
 import { type Quotas, quotasOf } from "../../src/aws/quotas.ts";
 import { sfnClient } from "../../src/aws/sfn-client.ts";
 import { tokenBucket } from "../../src/aws/token-bucket.ts";
-import { withSignal } from "../../src/aws/with-signal.ts";
 import { type InspectTools, inspectExecutions } from "../../src/looks/inspect-executions.ts";
 import { sweeps } from "../../src/looks/sweeps.ts";
 import { toRef } from "../../src/mapping/execution-arn.ts";

@@ -1,7 +1,8 @@
 import { BridgeError } from "../contract/bridge-error.ts";
+import { placeholder } from "../contract/is-template.ts";
 import type { JsonObject, JsonValue } from "../contract/json-value.ts";
 
-const placeholder = /\{\{\s*input((?:\.[\w$-]+)+)\s*\}\}/g;
+const placeholders = new RegExp(placeholder, "g");
 
 /**
  * Replaces `{{input.x}}` in every string of a target by that input value: a string as it is, anything else as its JSON.
@@ -9,7 +10,7 @@ const placeholder = /\{\{\s*input((?:\.[\w$-]+)+)\s*\}\}/g;
  */
 export const fillTemplate = (target: JsonValue, input: JsonObject): JsonValue => {
   if (typeof target === "string")
-    return target.replaceAll(placeholder, (_match, path: string) => valueAt(input, path.slice(1)));
+    return target.replaceAll(placeholders, (_match, path: string) => valueAt(input, path.slice(1)));
   if (Array.isArray(target)) return target.map((item: JsonValue) => fillTemplate(item, input));
   if (typeof target === "object" && target !== null) {
     return Object.fromEntries(

@@ -154,7 +154,7 @@ describe("[B-21] tasks/cancel", () => {
 describe("a call that is taken back before its answer", () => {
   test("case 13: leaves no task running", async () => {
     const { session, backend, server, taskId } = await setUp();
-    backend.faults.next("start", { answerDelayMs: 100 });
+    backend.faults.next("start", { answerDelayMs: 1_000 });
     const call = await session.open("tools/call", { name: "job", task: {} }, { id: "c1" });
     await eventually(() => backend.starts() === 2);
     await session.send({ method: "notifications/cancelled", params: { requestId: "c1", reason: "never mind" } });

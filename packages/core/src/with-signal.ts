@@ -1,4 +1,7 @@
-/** Runs something until the signal fires; then it rejects with `AbortError`, while the work goes on unheard. */
+/**
+ * Runs something until the signal fires; then it rejects with `AbortError`, while the work goes on unheard. For vendors'
+ * calls that heed no signal. Nothing is begun when it has fired already.
+ */
 export const withSignal = async <Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> => {
   const abortion = (): DOMException => new DOMException("the call was given up", "AbortError");
   if (signal.aborted) throw abortion();

@@ -1,2 +1,0 @@
-/** Still depends on the input of a call. */
-export const isTemplate = (text: string): boolean => text.includes("{{");
