@@ -13,7 +13,8 @@ import type { GcwClient } from "./google/client.ts";
 import { executionsClient } from "./google/executions-client.ts";
 import { quotasOf } from "./google/quotas.ts";
 import type { TokenBucket } from "./google/token-bucket.ts";
-import { inspectExecutions } from "./inspect.ts";
+import { inspectExecutions } from "./looks/inspect-executions.ts";
+import { sweeps } from "./looks/sweeps.ts";
 import { consoleUrlOf, parseRef } from "./mapping/execution-name.ts";
 import { checkWorkflows } from "./operator/check-workflows.ts";
 import { discoverWorkflows } from "./operator/discover-workflows.ts";
@@ -22,7 +23,6 @@ import { detailReader } from "./questions/detail-reader.ts";
 import { type CloudWorkflowsOptions, type ParsedOptions, parseOptions } from "./settings/parse-options.ts";
 import { type CloudWorkflowsTarget, parseTarget } from "./settings/parse-target.ts";
 import { findExecution, maxPayloadBytes, startExecution } from "./start.ts";
-import { sweeps } from "./sweep.ts";
 
 /** Google keeps an ended execution for 90 days: https://cloud.google.com/workflows/quotas */
 const keptMs = 90 * 24 * 60 * 60 * 1_000;

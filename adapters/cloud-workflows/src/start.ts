@@ -4,15 +4,15 @@ import {
   type ExecutionRef,
   type FindRequest,
   isEnded,
+  isTemplate,
   type StartOutcome,
   type StartRequest,
 } from "@taskbridge/core/adapter";
 import type { Execution, GcwClient } from "./google/client.ts";
 import type { TokenBucket } from "./google/token-bucket.ts";
-import type { UrlOf } from "./inspect.ts";
+import type { UrlOf } from "./looks/inspect-executions.ts";
 import { executionNameOf, parseRef, toRef } from "./mapping/execution-name.ts";
 import { toSnapshot } from "./mapping/to-snapshot.ts";
-import { isTemplate } from "./settings/is-template.ts";
 import {
   type CloudWorkflowsTarget,
   originLabel,

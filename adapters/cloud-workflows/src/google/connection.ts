@@ -1,11 +1,10 @@
 import { setMaxListeners } from "node:events";
-import { BridgeError } from "@taskbridge/core/adapter";
+import { BridgeError, withSignal } from "@taskbridge/core/adapter";
 import { type ConnectionOptions, connect } from "./connect.ts";
 import { guardRequests } from "./guard-requests.ts";
 import type { ExecutionsClient } from "./sdk.ts";
 import { toCredentialsError } from "./to-credentials-error.ts";
 import { type CallPlace, toError } from "./to-error.ts";
-import { withSignal } from "./with-signal.ts";
 import { withoutLookupWarning } from "./without-lookup-warning.ts";
 
 export interface Connection {

@@ -1,5 +1,4 @@
-import { BridgeError } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
+import { BridgeError, isObject } from "@taskbridge/core/adapter";
 import type { Callback, GcwClient, Page, StepEntry, Workflow } from "./client.ts";
 import { given } from "./given.ts";
 import type { CallPlace } from "./to-error.ts";

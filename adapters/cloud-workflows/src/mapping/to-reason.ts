@@ -1,5 +1,5 @@
+import { isObject } from "@taskbridge/core/adapter";
 import type { Execution } from "../google/client.ts";
-import { isObject } from "../is-object.ts";
 import { blankCallbacks } from "./blank-callbacks.ts";
 
 /** Longer texts say no more to a person: in characters. */

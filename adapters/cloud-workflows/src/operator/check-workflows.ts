@@ -1,6 +1,5 @@
-import { type BridgeError, type CheckFinding, toBridgeError } from "@taskbridge/core/adapter";
+import { type BridgeError, type CheckFinding, isTemplate, toBridgeError } from "@taskbridge/core/adapter";
 import type { GcwClient } from "../google/client.ts";
-import { isTemplate } from "../settings/is-template.ts";
 import type { Prompts } from "../settings/parse-prompts.ts";
 import { type CloudWorkflowsTarget, type Parent, parentOf, workflowNameOf } from "../settings/parse-target.ts";
 import { checkQuestions } from "./check-questions.ts";

@@ -1,5 +1,4 @@
-import { BridgeError, type ExecutionQuestion } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
+import { BridgeError, type ExecutionQuestion, isObject } from "@taskbridge/core/adapter";
 
 /** What the answer to a question needs. The address is made anew from it, since that of the API may be another one by then. */
 export interface CallbackSecret {

@@ -1,5 +1,5 @@
+import { isObject } from "@taskbridge/core/adapter";
 import type { StepEntry } from "../google/client.ts";
-import { isObject } from "../is-object.ts";
 import { mentions } from "./mentions.ts";
 import { stepNames } from "./step-names.ts";
 

@@ -1,6 +1,5 @@
-import type { CallContext, ExecutionSnapshot } from "@taskbridge/core/adapter";
+import { type CallContext, type ExecutionSnapshot, isObject } from "@taskbridge/core/adapter";
 import type { GcwClient, Step, StepEntry } from "../google/client.ts";
-import { isObject } from "../is-object.ts";
 import type { ExecutionPlace } from "../mapping/execution-name.ts";
 import type { HistoryReader } from "./history-reader.ts";
 import type { Evidence, Known } from "./match-steps.ts";

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ExecutionQuestion, JsonObject } from "@taskbridge/core/adapter";
+import { type ExecutionQuestion, isObject, type JsonObject } from "@taskbridge/core/adapter";
 import type { Callback, StepEntry } from "../google/client.ts";
-import { isObject } from "../is-object.ts";
 import { blankCallbacks } from "../mapping/blank-callbacks.ts";
 import { toStepsText } from "../mapping/to-snapshot.ts";
 import { type Prompt, usesAction } from "../settings/parse-prompts.ts";

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isObject } from "../is-object.ts";
-import { misconfigured } from "./misconfigured.ts";
+import { isObject, misconfigured } from "@taskbridge/core/adapter";
 
 /** Looks whether a file can hold a key; it is Google's client that reads it. Throws `misconfigured` with `data.path`. */
 export const checkKeyFile = (file: string): void => {

@@ -1,8 +1,7 @@
 import { isAbsolute, join } from "node:path";
+import { isObject, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 import type { ExecutionsClient } from "../google/executions-client.ts";
-import { isObject } from "../is-object.ts";
 import { checkKeyFile } from "./check-key-file.ts";
-import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
 import { type Prompts, parsePrompts } from "./parse-prompts.ts";
 
 export interface CloudWorkflowsOptions {
@@ -49,18 +48,18 @@ const textAt = (options: Given, name: string, pattern: RegExp, what: string): st
   const value = options[name];
   if (value === undefined) throw misconfigured(name, `is missing: ${what}`);
   if (typeof value === "string" && pattern.test(value)) return value;
-  throw misconfigured(name, `must be ${what}, got ${show(value)}`);
+  throw misconfigured(name, `must be ${what}, got ${showValue(value)}`);
 };
 
 const endpointOf = ({ endpoint }: Given): URL | undefined => {
   if (endpoint === undefined) return undefined;
   if (typeof endpoint !== "string" || !/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint))
-    throw misconfigured("endpoint", `must be https://…, or http://… of this host, got ${show(endpoint)}`);
+    throw misconfigured("endpoint", `must be https://…, or http://… of this host, got ${showValue(endpoint)}`);
   const url = new URL(endpoint);
   // What was got is a secret.
   if (`${url.username}${url.password}` !== "") throw misconfigured("endpoint", "must be an address without a password");
   if (url.pathname !== "/" || /[?#]/.test(endpoint))
-    throw misconfigured("endpoint", `must be an address without a path, got ${show(endpoint)}`);
+    throw misconfigured("endpoint", `must be an address without a path, got ${showValue(endpoint)}`);
   if (url.protocol === "http:" && !loopback.test(url.hostname))
     throw misconfigured("endpoint", `credentials do not travel over http://: ${url.hostname} is not this host`);
   return url;
@@ -80,10 +79,10 @@ const names = ["project", "location", "endpoint", "keyFile", "credentials", "cli
 
 /** Checks what a program or a configuration file gave. `baseDirectory`: what `keyFile` is relative to. Throws `misconfigured` with `data.path`. */
 export const parseOptions = (options: Given, baseDirectory: string = process.cwd()): ParsedOptions => {
-  refuseOthers(options, names, "", "unknown option");
+  refuseOtherMembers(options, names, "", "unknown option");
   const { client, quotaShare = 0.8 } = options;
   if (typeof quotaShare !== "number" || !(quotaShare >= leastShare && quotaShare <= 1))
-    throw misconfigured("quotaShare", `must be from ${leastShare} to 1, got ${show(quotaShare)}`);
+    throw misconfigured("quotaShare", `must be from ${leastShare} to 1, got ${showValue(quotaShare)}`);
   if (client !== undefined && !(isObject(client) && typeof client.createExecution === "function"))
     throw misconfigured("client", "must be an ExecutionsClient");
   const keyFile = options.keyFile === undefined ? undefined : textAt(options, "keyFile", /./, "a path");

@@ -1,6 +1,4 @@
-import type { JsonObject } from "@taskbridge/core/adapter";
-import { isObject } from "../is-object.ts";
-import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject, type JsonObject, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 
 /** What is asked by a step that waits for a callback. */
 export interface Prompt {
@@ -19,15 +17,16 @@ export const usesAction = (schema: JsonObject | undefined): boolean =>
   isObject(schema?.properties) && Object.hasOwn(schema.properties, "action");
 
 const parsePrompt = (value: unknown, path: string): Prompt => {
-  if (!isObject(value)) throw misconfigured(path, `must be { message?, schema?, declinable? }, got ${show(value)}`);
-  refuseOthers(value, ["message", "schema", "declinable"], `${path}.`, "unknown member");
+  if (!isObject(value))
+    throw misconfigured(path, `must be { message?, schema?, declinable? }, got ${showValue(value)}`);
+  refuseOtherMembers(value, ["message", "schema", "declinable"], `${path}.`, "unknown member");
   const { message, schema, declinable } = value;
   if (message !== undefined && (typeof message !== "string" || message.trim() === ""))
-    throw misconfigured(`${path}.message`, `must be a text, got ${show(message)}`);
+    throw misconfigured(`${path}.message`, `must be a text, got ${showValue(message)}`);
   if (schema !== undefined && !isObject(schema))
-    throw misconfigured(`${path}.schema`, `must be a JSON Schema, got ${show(schema)}`);
+    throw misconfigured(`${path}.schema`, `must be a JSON Schema, got ${showValue(schema)}`);
   if (declinable !== undefined && typeof declinable !== "boolean")
-    throw misconfigured(`${path}.declinable`, `must be true or false, got ${show(declinable)}`);
+    throw misconfigured(`${path}.declinable`, `must be true or false, got ${showValue(declinable)}`);
   if (declinable === true && usesAction(schema as JsonObject | undefined))
     throw misconfigured(`${path}.schema`, "has a member `action`, by which a declinable step hears of refusals");
   return {
@@ -38,7 +37,7 @@ const parsePrompt = (value: unknown, path: string): Prompt => {
 };
 
 const mapAt = <Value>(value: unknown, path: string, parse: (value: unknown, path: string) => Value) => {
-  if (!isObject(value)) throw misconfigured(path, `must be a map, got ${show(value)}`);
+  if (!isObject(value)) throw misconfigured(path, `must be a map, got ${showValue(value)}`);
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, parse(item, `${path}.${name}`)]));
 };
 

@@ -1,6 +1,4 @@
-import { isObject } from "../is-object.ts";
-import { isTemplate } from "./is-template.ts";
-import { misconfigured, refuseOthers, show } from "./misconfigured.ts";
+import { isObject, isTemplate, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
 
 /** The workflow of a tool. Frozen into each task, so that it is JSON and always has the same form. */
 export interface CloudWorkflowsTarget {
@@ -36,7 +34,7 @@ export const workflowNameOf = ({ workflow }: CloudWorkflowsTarget, parent: Paren
   `${parentOf(parent)}/workflows/${workflow}`;
 
 const parseWorkflow = (value: unknown, parent: Parent): string => {
-  if (typeof value !== "string") throw misconfigured("workflow", `must be a workflow's name, got ${show(value)}`);
+  if (typeof value !== "string") throw misconfigured("workflow", `must be a workflow's name, got ${showValue(value)}`);
   const [, project, location, name] = resourceName.exec(value) ?? [];
   if (name !== undefined && (project !== parent.project || location !== parent.location))
     throw misconfigured(
@@ -47,12 +45,12 @@ const parseWorkflow = (value: unknown, parent: Parent): string => {
   if (workflowName.test(workflow) || (isTemplate(workflow) && !workflow.includes("/"))) return workflow;
   throw misconfigured(
     "workflow",
-    `must be a workflow's name or projects/…/locations/…/workflows/…, got ${show(value)}`,
+    `must be a workflow's name or projects/…/locations/…/workflows/…, got ${showValue(value)}`,
   );
 };
 
 const parseLabels = (value: unknown): Readonly<Record<string, string>> => {
-  if (!isObject(value)) throw misconfigured("labels", `must be a map of texts, got ${show(value)}`);
+  if (!isObject(value)) throw misconfigured("labels", `must be a map of texts, got ${showValue(value)}`);
   const entries = Object.entries(value);
   if (entries.length > mostLabels)
     throw misconfigured("labels", `at most ${mostLabels} beside ${ownLabels.join(" and ")}`);
@@ -64,15 +62,18 @@ const parseLabels = (value: unknown): Readonly<Record<string, string>> => {
       );
     const label = typeof text === "number" || typeof text === "boolean" ? String(text) : text;
     if (typeof label === "string" && (labelValue.test(label) || isTemplate(label))) return [key, label];
-    throw misconfigured(`labels.${key}`, `must have lowercase letters, digits, _ and -, at most 63, got ${show(text)}`);
+    throw misconfigured(
+      `labels.${key}`,
+      `must have lowercase letters, digits, _ and -, at most 63, got ${showValue(text)}`,
+    );
   });
   return Object.fromEntries(labels.sort(([one], [other]) => (one < other ? -1 : 1)));
 };
 
 /** Checks the shape of a target. `parent`: where the adapter calls. Throws `misconfigured` with `data.path`. */
 export const parseTarget = (target: unknown, parent: Parent): CloudWorkflowsTarget => {
-  if (!isObject(target)) throw misconfigured("", `must be { workflow, labels? }, got ${show(target)}`);
-  refuseOthers(target, ["workflow", "labels"], "", "unknown member");
+  if (!isObject(target)) throw misconfigured("", `must be { workflow, labels? }, got ${showValue(target)}`);
+  refuseOtherMembers(target, ["workflow", "labels"], "", "unknown member");
   const workflow = parseWorkflow(target.workflow, parent);
   return { workflow, ...(target.labels === undefined ? {} : { labels: parseLabels(target.labels) }) };
 };

@@ -1,11 +1,11 @@
 import { expect, test } from "@jest/globals";
 import { asExecutionRef } from "@taskbridge/core/adapter";
-import type { Execution, GcwClient } from "../src/google/client.ts";
-import { quotasOf } from "../src/google/quotas.ts";
-import { inspectExecutions } from "../src/inspect.ts";
-import { detailReader } from "../src/questions/detail-reader.ts";
-import { sweeps } from "../src/sweep.ts";
-import { callContext } from "./call-context.ts";
+import type { Execution, GcwClient } from "../../src/google/client.ts";
+import { quotasOf } from "../../src/google/quotas.ts";
+import { inspectExecutions } from "../../src/looks/inspect-executions.ts";
+import { sweeps } from "../../src/looks/sweeps.ts";
+import { detailReader } from "../../src/questions/detail-reader.ts";
+import { callContext } from "../call-context.ts";
 
 const items = (count: number) =>
   Array.from({ length: count }, (_, index) => ({

@@ -7,12 +7,12 @@ import {
   isEnded,
   toBridgeError,
 } from "@taskbridge/core/adapter";
-import type { Execution, GcwClient, Step } from "./google/client.ts";
-import type { Quotas } from "./google/quotas.ts";
-import { type ExecutionPlace, executionNameOf, parseRef } from "./mapping/execution-name.ts";
-import { toSnapshot, unavailableBecause } from "./mapping/to-snapshot.ts";
-import type { DetailReader } from "./questions/detail-reader.ts";
-import { pageSizes, type RunningList, type Sweeps } from "./sweep.ts";
+import type { Execution, GcwClient, Step } from "../google/client.ts";
+import type { Quotas } from "../google/quotas.ts";
+import { type ExecutionPlace, executionNameOf, parseRef } from "../mapping/execution-name.ts";
+import { toSnapshot, unavailableBecause } from "../mapping/to-snapshot.ts";
+import type { DetailReader } from "../questions/detail-reader.ts";
+import { pageSizes, type RunningList, type Sweeps } from "./sweeps.ts";
 
 /** The console's page; undefined for executions of a local engine. */
 export type UrlOf = (place: ExecutionPlace) => string | undefined;

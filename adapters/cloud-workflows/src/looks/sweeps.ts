@@ -1,10 +1,9 @@
-import { BridgeError, isEnded } from "@taskbridge/core/adapter";
-import type { Execution, GcwClient, ListCall } from "./google/client.ts";
-import type { TokenBucket } from "./google/token-bucket.ts";
-import { withSignal } from "./google/with-signal.ts";
-import { executionNameOf } from "./mapping/execution-name.ts";
-import { toStatus } from "./mapping/to-snapshot.ts";
-import { originLabel } from "./settings/parse-target.ts";
+import { BridgeError, isEnded, withSignal } from "@taskbridge/core/adapter";
+import type { Execution, GcwClient, ListCall } from "../google/client.ts";
+import type { TokenBucket } from "../google/token-bucket.ts";
+import { executionNameOf } from "../mapping/execution-name.ts";
+import { toStatus } from "../mapping/to-snapshot.ts";
+import { originLabel } from "../settings/parse-target.ts";
 
 export interface Wanted {
   readonly name: string;

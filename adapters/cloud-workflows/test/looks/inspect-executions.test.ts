@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { asExecutionRef, type ExecutionRef, type InspectItem, isBridgeError } from "@taskbridge/core/adapter";
-import type { AdapterOnFake } from "./adapter-on-fake.ts";
-import { callContext } from "./call-context.ts";
-import { loop, runsOn, type Script, step } from "./fake/script.ts";
-import { openedAdapter } from "./opened-adapter.ts";
+import type { AdapterOnFake } from "../adapter-on-fake.ts";
+import { callContext } from "../call-context.ts";
+import { loop, runsOn, type Script, step } from "../fake/script.ts";
+import { openedAdapter } from "../opened-adapter.ts";
 
 const refOf = ({ fake }: AdapterOnFake, name: string): ExecutionRef =>
   asExecutionRef(name.replace(fake.projectNumber, fake.project));
@@ -71,7 +71,7 @@ describe("one execution", () => {
   });
 
   test("has no console page at a local engine, and has one at Google", async () => {
-    const { consoleUrlOf, parseRef } = await import("../src/mapping/execution-name.ts");
+    const { consoleUrlOf, parseRef } = await import("../../src/mapping/execution-name.ts");
     const ref = asExecutionRef("projects/p/locations/l/workflows/w/executions/e");
     expect(consoleUrlOf(parseRef(ref))).toBe(
       "https://console.cloud.google.com/workflows/workflow/l/w/execution/e/summary?project=p",
