@@ -14,6 +14,7 @@ import { executionsClient } from "./google/executions-client.ts";
 import { quotasOf } from "./google/quotas.ts";
 import type { TokenBucket } from "./google/token-bucket.ts";
 import { inspectExecutions } from "./looks/inspect-executions.ts";
+import { stepLists } from "./looks/step-lists.ts";
 import { sweeps } from "./looks/sweeps.ts";
 import { consoleUrlOf, parseRef } from "./mapping/execution-name.ts";
 import { checkWorkflows } from "./operator/check-workflows.ts";
@@ -103,6 +104,7 @@ export const cloudWorkflowsOver = (
   const urlOf = endpoint?.protocol === "http:" ? () => undefined : consoleUrlOf;
   const details = detailReader(client, quotas, questions);
   const answerTools = { client, rate: quotas.detail, unsent: new Map() };
+  const statuses = sweeps(client, quotas.list, closing.signal);
   const tools = {
     client,
     quotas,
@@ -111,7 +113,14 @@ export const cloudWorkflowsOver = (
     readMs,
     detailsMs,
     urlOf,
-    sweeps: sweeps(client, quotas.list, closing.signal),
+    sweeps: statuses,
+    stepLists: stepLists({
+      client,
+      rate: quotas.list,
+      note: details.note,
+      lastListed: statuses.lastListed,
+      closing: closing.signal,
+    }),
   };
 
   return {

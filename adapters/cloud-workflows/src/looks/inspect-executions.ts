@@ -12,6 +12,7 @@ import type { Quotas } from "../google/quotas.ts";
 import { type ExecutionPlace, executionNameOf, parseRef } from "../mapping/execution-name.ts";
 import { toSnapshot, unavailableBecause } from "../mapping/to-snapshot.ts";
 import type { DetailReader } from "../questions/detail-reader.ts";
+import type { StepLists } from "./step-lists.ts";
 import { pageSizes, type RunningList, type Sweeps } from "./sweeps.ts";
 
 /** The console's page; undefined for executions of a local engine. */
@@ -21,6 +22,7 @@ export interface InspectTools {
   readonly client: GcwClient;
   readonly quotas: Quotas;
   readonly sweeps: Sweeps;
+  readonly stepLists: StepLists;
   readonly details: DetailReader;
   readonly urlOf: UrlOf;
   /** How long a list is waited for: what it has not told by then is read one by one (milliseconds). */
@@ -76,6 +78,10 @@ const withProgress = (outcome: InspectOutcome, progress: ExecutionSnapshot["prog
     ? outcome
     : { snapshot: { ...outcome.snapshot, progress } };
 
+/** Google itself says so: more calls would all be refused. Our own rates are told without its status. */
+const isUsedUp = (error: BridgeError | undefined): error is BridgeError =>
+  error?.code === "throttled" && error.data?.googleStatus !== undefined;
+
 const isRunning = (outcome: InspectOutcome | undefined): boolean =>
   outcome !== undefined && "snapshot" in outcome && outcome.snapshot.status === "running";
 
@@ -128,21 +134,25 @@ const sweep = async (
   return refusal;
 };
 
-/** One workflow's executions. Whatever a list does not show is read by itself: it has ended, or the list lags. */
-const lookAt = async (
-  tools: InspectTools,
-  looks: readonly Look[],
-  context: CallContext,
+interface Reads {
+  /** Google's quota is used up: nothing more is asked for in this look. */
+  readonly isOver: () => boolean;
+  /** Of some that are missing in lists, as many as the rate allows in time; the others are told to be looked at again. */
+  readMissing(looks: readonly Look[]): Promise<void>;
+  /** Of some that go on, their steps, as far as the rate has plenty. */
+  readSteps(looks: readonly Look[]): Promise<void>;
+}
+
+/** Reads of single executions, into `seen`, until one is refused for Google's quota, or a list was: `usedUp`. */
+const readsOf = (
+  { client, quotas, urlOf, readMs }: InspectTools,
+  seen: Map<string, Seen>,
   refusals: BridgeError[],
-): Promise<ReadonlyMap<string, InspectOutcome>> => {
-  const { client, quotas, details, urlOf } = tools;
-  const { signal } = context;
-  const seen = new Map<string, Seen>();
-  const plan = planOf(tools, looks);
-  if (plan !== "each") {
-    const refusal = await sweep(tools, looks, plan, seen, signal);
-    if (refusal !== undefined) refusals.push(refusal);
-  }
+  usedUp: BridgeError | undefined,
+  signal: AbortSignal,
+): Reads => {
+  let refusal = usedUp;
+  const until = performance.now() + readMs;
   const read = async (look: Look): Promise<void> => {
     try {
       const execution = await client.get(look.name, signal);
@@ -150,30 +160,58 @@ const lookAt = async (
         throw new BridgeError("unavailable", "the answer is about another execution, or none");
       seen.set(look.name, toSeen(execution, urlOf(look)));
     } catch (error) {
-      refusals.push(toBridgeError(error));
+      const known = toBridgeError(error);
+      refusals.push(known);
+      if (isUsedUp(known)) refusal = known;
       // What a list has told is so all the same.
-      if (!seen.has(look.name)) seen.set(look.name, { outcome: toOutcome(error) });
+      if (!seen.has(look.name)) seen.set(look.name, { outcome: toOutcome(known) });
     }
   };
+  const take = (): Promise<boolean> => quotas.get.take(until - performance.now(), signal).catch(() => false);
+  return {
+    isOver: () => refusal !== undefined,
+    readMissing: (looks) =>
+      eachOf(looks, async (look) => {
+        const isTaken = refusal === undefined && (await take());
+        if (isTaken && refusal === undefined) return read(look);
+        const unavailable = "more executions have ended than Google lets be read; looked at soon";
+        seen.set(look.name, { outcome: refusal === undefined ? { unavailable } : toOutcome(refusal) });
+      }),
+    readSteps: (looks) =>
+      eachOf(looks, async (look) => {
+        if (refusal === undefined && quotas.get.tryTake(quotas.getReserve)) await read(look);
+      }),
+  };
+};
+
+/** One workflow's executions. Whatever a list does not show is read by itself: it has ended, or the list lags. */
+const lookAt = async (
+  tools: InspectTools,
+  workflow: string,
+  looks: readonly Look[],
+  context: CallContext,
+  refusals: BridgeError[],
+): Promise<ReadonlyMap<string, InspectOutcome>> => {
+  const { details, stepLists } = tools;
+  const { signal } = context;
+  const seen = new Map<string, Seen>();
+  const plan = planOf(tools, looks);
+  const refusal = plan === "each" ? undefined : await sweep(tools, looks, plan, seen, signal);
+  if (refusal !== undefined) refusals.push(refusal);
+  const reads = readsOf(tools, seen, refusals, isUsedUp(refusal) ? refusal : undefined, signal);
   const missing = looks.filter(({ name }) => !seen.has(name));
-  const until = performance.now() + tools.readMs;
-  await eachOf(missing, async (look) => {
-    if (await quotas.get.take(until - performance.now(), signal).catch(() => false)) return read(look);
-    const message = "more executions have ended than Google lets be read; looked at soon";
-    seen.set(look.name, { outcome: { unavailable: message } });
-  });
+  await reads.readMissing(missing);
   const ends = missing.filter(({ name }) => !isRunning(seen.get(name)?.outcome));
   for (const { name } of ends) if (hasGone(seen.get(name)?.outcome)) details.forget(name);
   const watched = looks.filter(({ name, wantsDetail }) => wantsDetail && isRunning(seen.get(name)?.outcome));
   const blind = watched.filter(({ name }) => seen.get(name)?.steps === undefined);
-  await eachOf(details.stale(blind), async (look) => {
-    if (quotas.get.tryTake(quotas.getReserve)) await read(look);
-  });
+  if (!reads.isOver()) stepLists.want(workflow, blind, context.log);
+  if (!stepLists.isFresh(workflow)) await reads.readSteps(details.stale(blind));
   for (const [name, { steps }] of seen) if (steps !== undefined) details.note(name, steps);
   const outcomes = new Map(
     [...seen].map(([name, { outcome }]) => [name, withProgress(outcome, details.progressOf(name))]),
   );
-  const items = (ends.length > mostDelayed ? [] : watched)
+  const items = (ends.length > mostDelayed || reads.isOver() ? [] : watched)
     .filter(({ name }) => isRunning(outcomes.get(name)))
     .map((place) => ({ place, steps: seen.get(place.name)?.steps, argument: seen.get(place.name)?.argument }));
   const limit = AbortSignal.any([signal, AbortSignal.timeout(tools.detailsMs)]);
@@ -185,14 +223,14 @@ const lookAt = async (
   return outcomes;
 };
 
-const groupByWorkflow = (looks: Iterable<Look>): Iterable<Look[]> => {
+const groupByWorkflow = (looks: Iterable<Look>): ReadonlyMap<string, readonly Look[]> => {
   const groups = new Map<string, Look[]>();
   for (const look of looks) {
     const group = groups.get(look.workflow) ?? [];
     groups.set(look.workflow, group);
     group.push(look);
   }
-  return groups.values();
+  return groups;
 };
 
 /** Looks at executions of any number of workflows. */
@@ -213,9 +251,10 @@ export const inspectExecutions = async (
   }
   const refusals: BridgeError[] = [];
   await Promise.all(
-    [...groupByWorkflow(looks.values())].map(async (group) => {
+    [...groupByWorkflow(looks.values())].map(async ([workflow, group]) => {
       try {
-        for (const [name, outcome] of await lookAt(tools, group, context, refusals)) outcomes.set(name, outcome);
+        for (const [name, outcome] of await lookAt(tools, workflow, group, context, refusals))
+          outcomes.set(name, outcome);
       } catch (error) {
         refusals.push(toBridgeError(error));
         for (const { name } of group) outcomes.set(name, toOutcome(error));

@@ -35,7 +35,7 @@ export interface Sweeps {
 /** Google gives so many at most. */
 export const pageSizes = { BASIC: 1_000, FULL: 100 } as const;
 /** Ours that go on: https://cloud.google.com/workflows/docs/executing-workflow#filter-executions */
-const goesOn = [
+export const goesOn: string = [
   ...Object.entries(originLabel).map(([key, value]) => `labels."${key}":"${value}"`),
   '(state="ACTIVE" OR state="QUEUED")',
 ].join(" AND ");
@@ -44,7 +44,7 @@ const longestMs = 20_000;
 /** Lists are in the order of creation, and tell the time of the start, which comes a little later (milliseconds). */
 const slackMs = 5_000;
 
-const isUnderWay = ({ state }: Execution): boolean => {
+export const isUnderWay = ({ state }: Execution): boolean => {
   const status = toStatus(state);
   return status !== undefined && !isEnded(status);
 };

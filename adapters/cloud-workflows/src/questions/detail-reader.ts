@@ -6,20 +6,22 @@ import type { Prompts } from "../settings/parse-prompts.ts";
 import { historyReader } from "./history-reader.ts";
 import { forgetOldest, lookMemories } from "./look-memories.ts";
 import type { Known } from "./match-steps.ts";
-import { type DetailItem, type Details, type ReadRates, type Remembered, readDetails } from "./read-details.ts";
+import { type DetailItem, type DetailRead, type Details, type ReadRates, readDetails } from "./read-details.ts";
+import { type Candidate, readingOrder } from "./reading-order.ts";
+import { toProgress } from "./to-progress.ts";
 
 export interface DetailReader {
   /**
    * Of those that have moved, and of the others now and then, as many as the rate allows and as are begun before `beginWithinMs` have
-   * passed; those first that have moved, then those that were read longest ago. Whatever goes wrong is logged: what is known of their
-   * status is told all the same.
+   * passed; those first that have moved, then those that were read longest ago, which leave half of the rate to the former. Whatever
+   * goes wrong is logged: what is known of their status is told all the same.
    */
   read(items: readonly DetailItem[], context: CallContext): Promise<ReadonlyMap<string, Details>>;
   /** Those of these whose steps are to be looked at again: the longer they have stayed where they are, the more seldom. */
   stale<Place extends ExecutionPlace>(places: readonly Place[]): readonly Place[];
   /** Where an execution is seen to be. */
   note(name: string, steps: readonly Step[]): void;
-  /** How far it was when its details were read, while it has not moved since. */
+  /** How far it was when its details were read; once it has moved since, where it is seen to be. */
   progressOf(name: string): ExecutionSnapshot["progress"];
   /** It has ended. */
   forget(name: string): void;
@@ -33,6 +35,9 @@ const waitMs = 2_000;
 const atOnce = 8;
 /** Statuses that are known wait for callbacks: none is read in this look after so long (milliseconds). */
 const beginWithinMs = 1_000;
+
+/** One that is seen to stay where no callback was ever open is read again after this at the latest (milliseconds). */
+const quietPauseMs = 120_000;
 
 /** How far an execution was when its details were read, and what was found out about its callbacks. */
 interface Read {
@@ -48,6 +53,7 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
   const details = lookMemories();
   const readAt = new Map<string, Read>();
   const mostLeft = detail.left();
+  const order = readingOrder();
   const complaints = new Set<string>();
 
   const complain = (what: string, error: unknown, log: CallContext["log"]): void => {
@@ -61,53 +67,79 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
     complain("steps are told by the execution alone", error, log),
   );
 
-  const hasMoved = ({ place: { name } }: DetailItem): boolean =>
-    details.get(name) === undefined || steps.get(name)?.told !== readAt.get(name)?.steps;
+  const notedOf = (name: string): readonly Step[] | undefined => {
+    const told = steps.get(name)?.told;
+    return told === undefined ? undefined : (JSON.parse(told) as readonly Step[]);
+  };
 
-  const remember = (name: string, { progress, questions }: Details, known: Read["known"]): void => {
-    const at = steps.get(name)?.told;
-    details.note(name, JSON.stringify([at, progress, questions?.map(({ id }) => id)]));
+  /** Where it is seen to be. An execution that tells no step may be anywhere. */
+  const placeOf = ({ workflow }: ExecutionPlace, told: string | undefined): string | undefined =>
+    told === undefined || told === "[]" ? undefined : `${workflow} ${told}`;
+
+  const toCandidate = (item: DetailItem): Candidate & { readonly item: DetailItem } => {
+    const { name } = item.place;
+    const told = steps.get(name)?.told;
+    const before = details.get(name);
+    const hasMoved = before === undefined || told !== readAt.get(name)?.steps;
+    const isAsked = (readAt.get(name)?.known.size ?? 0) > 0;
+    return { item, place: placeOf(item.place, told), hasMoved, isAsked, readAt: before?.at };
+  };
+
+  /** `at`: where it was before it was read, since it may have gone on meanwhile. */
+  const remember = (place: ExecutionPlace, at: string | undefined, { details: read, known }: DetailRead): void => {
+    const { name } = place;
+    const { progress, questions = [] } = read;
+    const where = placeOf(place, at);
+    if (where !== undefined) order.learn(where, questions.length > 0);
+    const isQuiet = where !== undefined && !order.mayAsk(where);
+    const told = JSON.stringify([at, progress, questions.map(({ id }) => id)]);
+    details.note(name, told, ...(isQuiet ? [quietPauseMs] : []));
     readAt.delete(name);
     readAt.set(name, { steps: at, progress, known });
     forgetOldest(readAt);
   };
 
-  const readOne = async (item: DetailItem, waits: boolean, context: CallContext): Promise<Details | undefined> => {
+  const readOne = async (item: DetailItem, rates: ReadRates, context: CallContext): Promise<Details | undefined> => {
     const { name, workflowId } = item.place;
-    const rates: ReadRates = {
-      detail: async () => (waits ? detail.take(waitMs, context.signal) : detail.tryTake()),
-      get: () => get.take(waitMs, context.signal),
-      // Of many that wait for nobody, the execution's own step must do.
-      hasPlenty: () => waits || detail.left() > mostLeft / 2,
-    };
-    const remembered = (): Remembered => ({
-      steps: JSON.parse(steps.get(name)?.told ?? "[]") as readonly Step[],
-      known: readAt.get(name)?.known ?? new Map(),
-    });
-    const tools = { client, entriesOf, rates, prompts: prompts[workflowId] ?? {}, remembered };
-    const read = await readDetails(tools, item, context);
+    const at = steps.get(name)?.told;
+    const known = readAt.get(name)?.known ?? new Map<string, Known>();
+    const tools = { client, entriesOf, rates, prompts: prompts[workflowId] ?? {}, known };
+    const read = await readDetails(tools, { ...item, steps: item.steps ?? notedOf(name) }, context);
     if (read === undefined) return undefined;
-    remember(name, read.details, read.known);
+    remember(item.place, at, read);
     return read.details;
+  };
+
+  /** Of few, each waits for its turn. Of many, what has not moved leaves half of the rate to what has. */
+  const ratesFor = (isUrgent: boolean, waits: boolean, { signal }: CallContext): ReadRates => {
+    const take = (): Promise<boolean> => detail.take(waitMs, signal);
+    return {
+      begin: async () => (waits ? take() : detail.tryTake(isUrgent ? 0 : mostLeft / 2)),
+      goOn: take,
+      get: () => get.take(waitMs, signal),
+      // Of many that wait for nobody, the execution's own step must do.
+      hasPlenty: () => waits || detail.left() > (3 * mostLeft) / 4,
+    };
   };
 
   return {
     read: async (items, context) => {
       const found = new Map<string, Details>();
       const waits = items.length <= mostWaiting;
-      const rankOf = (item: DetailItem): number => (hasMoved(item) ? 0 : (details.get(item.place.name)?.at ?? 0));
-      const due = waits ? items : items.filter((item) => hasMoved(item) || details.isDue(item.place.name));
-      const queue = due
-        .map((item) => ({ item, rank: rankOf(item) }))
-        .sort((one, other) => one.rank - other.rank)
-        .map(({ item }) => item);
+      const candidates = items.map(toCandidate);
+      const queue = [
+        ...order.sort(
+          waits ? candidates : candidates.filter(({ item, hasMoved }) => hasMoved || details.isDue(item.place.name)),
+        ),
+      ];
       const until = performance.now() + beginWithinMs;
       let isSpent = false;
       const work = async (): Promise<void> => {
         const mayGoOn = (): boolean => !isSpent && !context.signal.aborted && (waits || performance.now() < until);
-        for (let item = queue.shift(); item !== undefined && mayGoOn(); item = queue.shift()) {
+        for (let next = queue.shift(); next !== undefined && mayGoOn(); next = queue.shift()) {
+          const { item } = next;
           try {
-            const told = await readOne(item, waits, context);
+            const told = await readOne(item, ratesFor(order.isUrgent(next), waits, context), context);
             if (told === undefined) isSpent = true;
             else found.set(item.place.name, told);
           } catch (error) {
@@ -128,7 +160,8 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
     note: (name, seen) => steps.note(name, JSON.stringify(seen)),
     progressOf: (name) => {
       const read = readAt.get(name);
-      return read === undefined || read.steps !== steps.get(name)?.told ? undefined : read.progress;
+      const hasStayed = read !== undefined && read.steps === steps.get(name)?.told;
+      return hasStayed ? read.progress : toProgress(undefined, notedOf(name) ?? []);
     },
     forget: (name) => {
       steps.forget(name);

@@ -1,6 +1,6 @@
-/** What stays as it is is looked at again after the first pause, which doubles up to the second (milliseconds). */
+/** What stays as it is is looked at again after the first pause, which doubles up to the longest: the second, unless told (milliseconds). */
 const shortestPauseMs = 1_000;
-const longestPauseMs = 30_000;
+const usualPauseMs = 30_000;
 /** Executions that are remembered. */
 const mostRemembered = 20_000;
 
@@ -24,8 +24,8 @@ export interface LookMemories {
   get(name: string): LookMemory | undefined;
   /** Nothing is remembered, or the pause after the last look is over. */
   isDue(name: string): boolean;
-  /** What a look has shown. */
-  note(name: string, told: string): void;
+  /** What a look has shown. `longestPauseMs`: until the next look (milliseconds). */
+  note(name: string, told: string, longestPauseMs?: number): void;
   forget(name: string): void;
 }
 
@@ -38,7 +38,7 @@ export const lookMemories = (now = (): number => performance.now()): LookMemorie
       const memory = kept.get(name);
       return memory === undefined || now() - memory.at >= memory.pauseMs;
     },
-    note: (name, told) => {
+    note: (name, told, longestPauseMs = usualPauseMs) => {
       const before = kept.get(name);
       const pauseMs = before?.told === told ? Math.min(before.pauseMs * 2, longestPauseMs) : shortestPauseMs;
       kept.delete(name);

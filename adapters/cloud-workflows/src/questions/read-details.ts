@@ -1,5 +1,5 @@
 import { type CallContext, type ExecutionSnapshot, isObject } from "@taskbridge/core/adapter";
-import type { GcwClient, Step, StepEntry } from "../google/client.ts";
+import type { Execution, GcwClient, Step, StepEntry } from "../google/client.ts";
 import type { ExecutionPlace } from "../mapping/execution-name.ts";
 import type { HistoryReader } from "./history-reader.ts";
 import type { Evidence, Known } from "./match-steps.ts";
@@ -19,19 +19,14 @@ export interface DetailItem {
 
 /** What a read may use. False: the rate does not allow it. */
 export interface ReadRates {
-  /** Takes one list of callbacks or of steps. */
-  detail(): Promise<boolean>;
+  /** Takes the first list of callbacks. */
+  begin(): Promise<boolean>;
+  /** Takes a list of callbacks or of steps for one that was begun. */
+  goOn(): Promise<boolean>;
   /** Takes one read of an execution. */
   get(): Promise<boolean>;
   /** Whether steps may be read where nothing is asked. */
   hasPlenty(): boolean;
-}
-
-/** What earlier looks have shown. */
-export interface Remembered {
-  readonly steps: readonly Step[];
-  /** By callback. */
-  readonly known: ReadonlyMap<string, Known>;
 }
 
 export interface ReadTools {
@@ -40,22 +35,32 @@ export interface ReadTools {
   readonly rates: ReadRates;
   /** Of the workflow, by step. */
   readonly prompts: Evidence["prompts"];
-  readonly remembered: () => Remembered;
+  /** What earlier looks have shown, by callback. */
+  readonly known: ReadonlyMap<string, Known>;
 }
 
-export interface DetailRead extends Pick<Remembered, "known"> {
+export interface DetailRead {
   readonly details: Details;
+  /** By callback. */
+  readonly known: ReadonlyMap<string, Known>;
 }
 
-/** What an execution was started with, where a prompt may be taken from it. False, with nothing read, when the rate does not allow it. */
-const argumentOf = async (
-  { client, rates }: ReadTools,
+type Witness = Pick<Execution, "argument"> & Partial<Pick<Execution, "steps">>;
+
+/**
+ * What the execution itself tells of an open callback: what it was started with, where a variable tells what is asked, and where it is,
+ * where no history does. It may have gone on since it was looked at, and to another callback. False when the rate does not allow it.
+ */
+const witness = async (
+  { client, rates, prompts }: ReadTools,
   { place, argument }: DetailItem,
   entries: readonly StepEntry[] | undefined,
   signal: AbortSignal,
-): Promise<string | undefined | false> => {
-  if (argument !== undefined || !entries?.some(({ variables }) => isObject(variables.mcp))) return argument;
-  return (await rates.get()) && (await client.get(place.name, signal)).argument;
+): Promise<Witness | false> => {
+  const needsSteps = entries === undefined && Object.keys(prompts).length > 0;
+  const needsArgument = argument === undefined && entries?.some(({ variables }) => isObject(variables.mcp));
+  if (needsSteps || needsArgument) return (await rates.get()) && client.get(place.name, signal);
+  return argument === undefined ? {} : { argument };
 };
 
 /** Reads one execution's callbacks and steps. Undefined when the rates do not allow it. Rejects with the client's errors. */
@@ -64,29 +69,28 @@ export const readDetails = async (
   item: DetailItem,
   context: CallContext,
 ): Promise<DetailRead | undefined> => {
-  const { client, entriesOf, rates, prompts, remembered } = tools;
+  const { client, entriesOf, rates, prompts, known } = tools;
   const { place } = item;
   const { signal } = context;
-  if (!(await rates.detail())) return undefined;
+  if (!(await rates.begin())) return undefined;
   const callbacks = await client.callbacks(place.name, signal);
   const isAsked = callbacks.some(isOpen);
   const needsEntries = isAsked || rates.hasPlenty();
-  if (needsEntries && !(await rates.detail())) return undefined;
+  if (needsEntries && !(await rates.goOn())) return undefined;
   const entries = needsEntries ? await entriesOf(place, context) : undefined;
-  const argument = isAsked ? await argumentOf(tools, item, entries, signal) : undefined;
-  if (argument === false) return undefined;
-  const { steps, known: before } = remembered();
+  const seen = isAsked ? await witness(tools, item, entries, signal) : {};
+  if (seen === false) return undefined;
   const asked = toQuestions({
     workflowId: place.workflowId,
     callbacks,
     entries,
-    current: item.steps ?? steps,
+    current: seen.steps ?? [],
     prompts,
-    argument,
-    known: before,
+    argument: seen.argument,
+    known,
   });
   // A callback that was open before and after the steps were read has its step among them. One that was answered meanwhile has not.
-  if (isAsked && !(await rates.detail())) return undefined;
+  if (isAsked && !(await rates.goOn())) return undefined;
   const still = isAsked ? (await client.callbacks(place.name, signal)).filter(isOpen) : [];
   const open = asked.filter(({ callbackId }) => still.some(({ id }) => id === callbackId));
   const progress = toProgress(entries, item.steps ?? []);
@@ -95,5 +99,5 @@ export const readDetails = async (
     questions: open.map(({ question }) => question),
     ...(progress === undefined ? {} : { progress }),
   };
-  return { details, known: new Map(open.map(({ callbackId, known }) => [callbackId, known])) };
+  return { details, known: new Map(open.map((one) => [one.callbackId, one.known])) };
 };

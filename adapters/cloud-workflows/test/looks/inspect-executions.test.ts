@@ -254,6 +254,21 @@ describe("trouble", () => {
     if (expected === "throttled") expect(isBridgeError(error) && error.retryAfterMs).toBe(9_000);
   });
 
+  test.each([
+    ["lists", "listExecutions", 1],
+    ["reads", "getExecution", 50],
+  ] as const)("asks for nothing more once Google's quota of %s is used up", async (_name, method, most) => {
+    const on = await openedAdapter();
+    const workflow = on.fake.workflow("publish", runsOn);
+    const refs = refsOf(on, on.fake.populate(workflow, 200));
+    on.fake.setFaults({ on: { [method]: { kind: "error", code: "RESOURCE_EXHAUSTED", retryAfterS: 9 } } });
+    await expect(lookAtAll(on, refs, "detail")).rejects.toMatchObject({ code: "throttled", retryAfterMs: 9_000 });
+    const refused = on.fake.journal.calls.filter(({ status }) => status === 429);
+    expect(refused.length).toBeLessThanOrEqual(most);
+    expect(on.fake.journal.count(method).asked).toBe(refused.length);
+    if (method === "listExecutions") expect(on.fake.journal.count("getExecution").asked).toBe(0);
+  });
+
   test("does not take a proxy's word that an execution is gone", async () => {
     const on = await openedAdapter();
     on.fake.workflow("publish", runsOn);

@@ -24,6 +24,7 @@ const toolsOf = (client: Pick<GcwClient, "get" | "list">, share: number) => {
     client: whole,
     quotas,
     sweeps: sweeps(whole, quotas.list, never),
+    stepLists: { want: () => {}, isFresh: () => false },
     details: detailReader(whole, quotas, {}),
     urlOf: () => undefined,
     listMs: 20,

@@ -263,6 +263,25 @@ describe("where callbacks or histories cannot be read", () => {
     );
   });
 
+  test("the step that is configured is not taken to wait once the execution has gone on", async () => {
+    const on = await openedAdapter({ questions: { publish: { approve: { message: "Publish it?" } } } });
+    on.fake.workflow("publish", {
+      steps: [awaitCallback("approve", { timeoutMs: 60_000, isCaught: true }), awaitCallback("wipe")],
+    });
+    const ref = await on.start("publish");
+    on.fake.setFaults({
+      denies: ["workflows.stepEntries.list"],
+      on: {
+        // Its status was read a moment ago.
+        listCallbacks: () => {
+          on.clock.advance(61_000);
+          return undefined;
+        },
+      },
+    });
+    expect((await onlyQuestion(on, ref)).message).toContain("Google does not tell which step it is for");
+  });
+
   test("the only step that is configured is the one that waits", async () => {
     const on = await openedAdapter({ questions: { publish: { wait_for_approval: { message: "Publish it?" } } } });
     on.fake.workflow("publish", approval);
