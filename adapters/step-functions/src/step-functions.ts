@@ -27,7 +27,7 @@ import { answerQuestion, tokenOf } from "./questions/answer-question.ts";
 import { detailReader } from "./questions/detail-reader.ts";
 import { type ParsedOptions, parseOptions, type StepFunctionsOptions } from "./settings/parse-options.ts";
 import { parseTarget, type StepFunctionsTarget } from "./settings/parse-target.ts";
-import { findStarted } from "./starts/find-started.ts";
+import { findStarted, shownWithinMs } from "./starts/find-started.ts";
 import { maxPayloadBytes } from "./starts/prepare-start.ts";
 import { startExecution } from "./starts/start-execution.ts";
 
@@ -38,7 +38,7 @@ const keptMs = 90 * 24 * 60 * 60 * 1_000;
 const detailsMs = 8_000;
 
 const standardTraits: AdapterTraits = {
-  start: { kind: "idempotent", forMs: keptMs },
+  start: { kind: "idempotent", forMs: keptMs, settleMs: shownWithinMs },
   cancel: "confirmed",
   minInspectIntervalMs: 2_000,
   mustInspectWithinMs: keptMs,

@@ -47,8 +47,11 @@ export const shapeCases: readonly ContractCase[] = [
           "settleMs must lie within windowMs",
         );
       }
-      if (traits.start.kind === "idempotent")
-        assert.ok(wholeOrNull(traits.start.forMs, 1), `forMs: ${traits.start.forMs}`);
+      if (traits.start.kind === "idempotent") {
+        const { forMs, settleMs = 0 } = traits.start;
+        assert.ok(wholeOrNull(forMs, 1), `forMs: ${forMs}`);
+        assert.ok(settleMs >= 0 && settleMs < (forMs ?? Number.POSITIVE_INFINITY), "settleMs must lie within forMs");
+      }
       assert.ok(
         Number.isSafeInteger(traits.inspectBatch) && traits.inspectBatch >= 1,
         `inspectBatch: ${traits.inspectBatch}`,

@@ -4,6 +4,9 @@ import type { Machines } from "../machines.ts";
 import { executionArnOf } from "../mapping/execution-arn.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
 
+/** What AWS shows lags behind what it has started, by seconds (milliseconds, with time to spare). */
+export const shownWithinMs = 30_000;
+
 export const isSaying = (error: unknown, awsError: string): boolean =>
   isBridgeError(error) && error.data?.awsError === awsError;
 

@@ -13,7 +13,7 @@ import type { Machines } from "../machines.ts";
 import { consoleUrlOf, parseExecutionArn, toRef } from "../mapping/execution-arn.ts";
 import { toSnapshot } from "../mapping/to-snapshot.ts";
 import type { StepFunctionsTarget } from "../settings/parse-target.ts";
-import { findStarted, isSaying } from "./find-started.ts";
+import { findStarted, isSaying, shownWithinMs } from "./find-started.ts";
 import { prepareStart } from "./prepare-start.ts";
 import { toMissing } from "./to-missing.ts";
 
@@ -23,8 +23,6 @@ export interface StartTools {
   readonly quotas: (arn: string) => Quotas;
 }
 
-/** What AWS shows lags behind what it has started, by seconds (milliseconds, with time to spare). */
-const lagMs = 30_000;
 /** How long a description waits for its turn (milliseconds). */
 const describeWithinMs = 5_000;
 /** Before AWS is asked again whether it shows an execution (milliseconds). */
@@ -82,7 +80,7 @@ const settle = async (
   }
   if (found !== undefined) return adopt(found, request);
   if (hasName) throw toVerdict(failure, "AWS has the execution, and does not show it yet");
-  if (now() - (request.firstSentAt ?? 0) >= lagMs) throw failure;
+  if (now() - (request.firstSentAt ?? 0) >= shownWithinMs) throw failure;
   throw toVerdict(failure, "AWS shows no execution (yet) of an earlier send, and takes no other");
 };
 

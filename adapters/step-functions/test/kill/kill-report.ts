@@ -35,8 +35,10 @@ const recordFaults = (
   const wanted = wantedOf(order);
   const faults: string[] = [];
   const execution = executions.find(({ name }) => name === startKey);
-  if (execution === undefined) faults.push(`${taskId} has no execution`);
-  else if (execution.status !== wanted.status || execution.output !== wanted.text)
+  if (execution === undefined) {
+    // What was cancelled before it was sent needs none.
+    if (state !== "cancelled") faults.push(`${taskId} has no execution`);
+  } else if (execution.status !== wanted.status || execution.output !== wanted.text)
     faults.push(`${taskId} (${order.kind}) has an execution that is ${execution.status}: ${execution.output}`);
   if (state !== wanted.state) faults.push(`${taskId} (${order.kind}) is ${state}: ${message}`);
   if (read !== wanted.text) faults.push(`${taskId} (${order.kind}) is read as ${read}`);

@@ -23,6 +23,12 @@ it(`start one execution for each of ${records} records over ${kills} kills of th
   expect(of("endless")).toBeGreaterThan(0);
 }, 590_000);
 
+it("stop what was cancelled while the answer to its start was lost, though AWS shows it later than a call may take", async () => {
+  const { report, counts } = await killRun({ seed, kills: 0, records: 40, lostShare: 0.6, lagMs: 5_000 });
+  expect(findFaults(report)).toEqual([]);
+  expect(counts["lost answer to StartExecution"]).toBeGreaterThan(10);
+}, 240_000);
+
 it("would be noticed if each attempt had a name of its own", async () => {
   const plan = { seed, kills: 0, records: 6, lostShare: 0.5, lagMs: 0, mutant: "key-per-attempt" } as const;
   const { report } = await killRun(plan);

@@ -81,6 +81,8 @@ export interface StartProgress {
   readonly firstSentAt?: number;
   /** Epoch milliseconds of the last such send. */
   readonly lastSentAt?: number;
+  /** When the last such send was over, as its sender told (epoch milliseconds). Absent: it may be under way, or was killed. */
+  readonly lastOverAt?: number;
   /** Epoch milliseconds after which no further send is tried. */
   readonly deadlineAt: number;
   /** Why none is tried any more. What may have arrived is looked for; the task fails only if that is not found. */

@@ -7,9 +7,10 @@ import type { JsonObject, JsonValue } from "./json-value.ts";
 export type StartPromise =
   /**
    * Sending the same key, target and input again yields the same execution, also after a cancel, until `forget`.
-   * `forMs`: for how long after the first send; null = for ever.
+   * `forMs`: for how long after the first send; null = for ever. `settleMs`: for how long after a send `find` may miss what
+   * it started, which then is not sent again because nobody wants it any more. Default: as long as a call may take.
    */
-  | { readonly kind: "idempotent"; readonly forMs: number | null }
+  | { readonly kind: "idempotent"; readonly forMs: number | null; readonly settleMs?: number }
   /**
    * Sending twice may start twice, but `find` tells whether a send arrived. `settleMs`: a missing key proves nothing
    * until this long after the send. `windowMs`: the key can be found for this long.

@@ -10,7 +10,8 @@ import type { EngineContext } from "./engine-context.ts";
 import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts";
 import { readInput } from "./payloads.ts";
 import { reviseTask } from "./revise-task.ts";
-import { delayStart, type StartEffect, type StartResult, saveStarted, sendStart, toTarget } from "./start-execution.ts";
+import { settledAt } from "./settled-at.ts";
+import { type StartEffect, type StartResult, saveStarted, sendStart, toTarget } from "./start-execution.ts";
 import { endTask, unchanged } from "./transitions.ts";
 
 /**
@@ -76,7 +77,8 @@ const sendAgain = async (
     const now = engine.store.now();
     // Not any more once it was taken back, or claimed by another process.
     isMarked = current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts);
-    const start = { ...current.start, firstSentAt: current.start.firstSentAt ?? now, lastSentAt: now };
+    const { lastOverAt: _over, ...before } = current.start;
+    const start = { ...before, firstSentAt: before.firstSentAt ?? now, lastSentAt: now };
     return isMarked ? { record: { ...current, start } } : undefined;
   });
   return isMarked && marked !== undefined ? sendStart(engine, marked, effect, promise) : undefined;
@@ -115,9 +117,8 @@ const lookForStart = async (
   const input = await readInput(engine, record.taskId);
   if (input === undefined) return undefined;
   const { givenUp } = record.start;
-  const settledAt =
-    (record.start.lastSentAt ?? record.createdAt) +
-    (promise.kind === "findable" ? promise.settleMs : engine.limits.callTimeoutMs);
+  const provesFrom = settledAt(record, promise, engine.limits.callTimeoutMs);
+  const lookedAt = engine.store.now();
   let ref: ExecutionRef | undefined;
   try {
     ref = await callAdapter(engine, {
@@ -146,9 +147,11 @@ const lookForStart = async (
       fields: { effect: "find", attempt: effect.attempts },
     });
     const waitMs = backOffMs(effect.attempts, 0.5, known.retryAfterMs);
-    const until = Math.max(record.start.deadlineAt, givenUp === undefined ? 0 : settledAt);
+    const until = Math.max(record.start.deadlineAt, givenUp === undefined ? 0 : provesFrom);
     if (unwanted || engine.store.now() + waitMs <= until)
-      await delayStart(engine, record, effect, waitMs, known, false);
+      await concludeStart(engine, record, effect, (current) =>
+        unchanged(withEffectDelayed(current, effect.id, engine.store.now() + waitMs, known.message)),
+      );
     else
       await concludeStart(engine, record, effect, (current) => {
         const why = givenUp === undefined ? known.message : `${givenUp}; what was sent before: ${known.message}`;
@@ -161,9 +164,8 @@ const lookForStart = async (
     await saveStarted(engine, record, { ref });
     return undefined;
   }
-  const now = engine.store.now();
-  if (now < settledAt) {
-    const waitMs = Math.min(settledAt - now, backOffMs(effect.attempts, 0.5));
+  if (lookedAt < provesFrom) {
+    const waitMs = Math.min(Math.max(provesFrom - engine.store.now(), 0), backOffMs(effect.attempts, 0.5));
     await concludeStart(engine, record, effect, (current) =>
       unchanged(withEffectDelayed(current, effect.id, engine.store.now() + waitMs, "not found yet")),
     );

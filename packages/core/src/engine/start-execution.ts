@@ -1,4 +1,4 @@
-import { BridgeError, retryability, toBridgeError } from "../contract/bridge-error.ts";
+import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { AdapterId, ExecutionRef } from "../contract/identity.ts";
 import type { JsonObject } from "../contract/json-value.ts";
@@ -8,12 +8,12 @@ import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { callAdapter, requireAdapter } from "./call-adapter.ts";
 import { assertSnapshot } from "./check-snapshot.ts";
-import { backOffMs, callMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } from "./effects.ts";
+import { callMs, keepEffects, withEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { concludeStart, failUnstarted, giveUpStart } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { readInput } from "./payloads.ts";
-import { applySnapshot, hasExecutionEnded, type Transition, unchanged } from "./transitions.ts";
+import { takeStartError } from "./take-start-error.ts";
+import { applySnapshot, hasExecutionEnded, type Transition } from "./transitions.ts";
 
 export type StartEffect = Extract<Effect, { kind: "start" }>;
 
@@ -163,92 +163,3 @@ const stopUnrecorded = async (engine: EngineContext, adapterId: AdapterId, ref: 
     engine.audit({ kind: "effect_dropped", adapterId, execution: ref, message: toBridgeError(error).message });
   }
 };
-
-const takeStartError = async (
-  engine: EngineContext,
-  record: TaskRecord,
-  effect: StartEffect,
-  error: BridgeError,
-  promise: StartPromise,
-): Promise<StartResult> => {
-  // A backend that refuses for its rate has not accepted.
-  const certain = error.notSent || error.code === "throttled";
-  if (retryability[error.code] === "never") {
-    return (await forgetSend(engine, record, effect)) ? { refused: error } : undefined;
-  }
-  if (certain || promise.kind === "idempotent") return retryStart(engine, record, effect, error, certain);
-  engine.audit({
-    kind: "effect_failed",
-    ...aboutTask(record),
-    message: error.message,
-    fields: { effect: "start", attempt: effect.attempts },
-  });
-  const settleMs = promise.kind === "findable" ? Math.min(promise.settleMs, 1_000) : 0;
-  // It may be sent again although it may have arrived: not in a hurry.
-  const pauseMs = record.policy.onUnknownStart === "restart" ? backOffMs(effect.attempts, 1, error.retryAfterMs) : 0;
-  await delayStart(engine, record, effect, Math.max(settleMs, pauseMs), error, false);
-  return undefined;
-};
-
-/**
- * Somebody waits for a start, and it has a deadline: it is not left alone for minutes because the connection broke a few
- * times. After so many attempts the pause, 8 to 16 s, grows no more.
- */
-const growingAttempts = 6;
-
-const retryStart = async (
-  engine: EngineContext,
-  record: TaskRecord,
-  effect: StartEffect,
-  error: BridgeError,
-  certain: boolean,
-): Promise<undefined> => {
-  engine.audit({
-    kind: "start_retried",
-    ...aboutTask(record),
-    message: error.message,
-    fields: { attempt: effect.attempts, notSent: certain },
-  });
-  const attempts = Math.min(effect.attempts, growingAttempts);
-  const waitMs = backOffMs(attempts, (engine.random(1)[0] as number) / 255, error.retryAfterMs);
-  const now = engine.store.now();
-  if (now + waitMs <= record.start.deadlineAt) {
-    await delayStart(engine, record, effect, waitMs, error, certain);
-    return undefined;
-  }
-  await concludeStart(engine, record, effect, (current) => {
-    const settled = certain ? withoutSend(current, record) : current;
-    const why = `the backend did not accept the start in time: ${error.message}`;
-    return settled.start.firstSentAt === undefined
-      ? failUnstarted(withoutEffect(settled, effect.id), "start_deadline", why, now)
-      : giveUpStart(engine, settled, effect, why);
-  });
-  return undefined;
-};
-
-/** Puts a start off. `notArrived`: its last send certainly has not arrived. */
-export const delayStart = (
-  engine: EngineContext,
-  record: TaskRecord,
-  effect: StartEffect,
-  waitMs: number,
-  error: BridgeError,
-  notArrived: boolean,
-): Promise<boolean> =>
-  concludeStart(engine, record, effect, (current) => {
-    const settled = notArrived ? withoutSend(current, record) : current;
-    return unchanged(withEffectDelayed(settled, effect.id, engine.store.now() + waitMs, error.message));
-  });
-
-/** Takes back the note that a send may have arrived, when it certainly has not and was the only one. `sent`: as it was sent. */
-const withoutSend = (record: TaskRecord, sent: TaskRecord): TaskRecord => {
-  const { firstSentAt, lastSentAt } = sent.start;
-  if (firstSentAt !== lastSentAt || lastSentAt !== record.start.lastSentAt) return record;
-  return { ...record, start: { deadlineAt: record.start.deadlineAt } };
-};
-
-const forgetSend = (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<boolean> =>
-  concludeStart(engine, record, effect, (current) => {
-    const later = engine.store.now() + engine.limits.callTimeoutMs;
-    return unchanged(withEffectDelayed(withoutSend(current, record), effect.id, later));
-  });
