@@ -121,9 +121,9 @@ export const connections: readonly {
 
 /** Waits, at most five seconds, until it is true. */
 export const eventually = async (isTrue: () => unknown): Promise<void> => {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 20_000;
   while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error(`not within 5 s: ${isTrue}`);
+    if (Date.now() > deadline) throw new Error(`not within 20 s: ${isTrue}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 };

@@ -45,20 +45,20 @@ export const serve = async ({ listen, ...options }: ServeOptions = {}): Promise<
   return { server, backend, url, rpc: rpcClient(url) };
 };
 
-/** Waits, at most five seconds, until it is true. */
+/** Waits, at most twenty seconds, until it is true. */
 export const eventually = async (isTrue: () => unknown): Promise<void> => {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 20_000;
   while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error(`not within 5 s: ${isTrue}`);
+    if (Date.now() > deadline) throw new Error(`not within 20 s: ${isTrue}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 };
 
-/** The result of a promise, or an error after five seconds. */
+/** The result of a promise, or an error after twenty seconds. */
 export const inTime = async <Value>(work: Promise<Value>): Promise<Value> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error("not within 5 s")), 5_000);
+    timer = setTimeout(() => reject(new Error("not within 20 s")), 20_000);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 };

@@ -217,7 +217,7 @@ const meetPoints = async (acts: readonly Act[], signalled: Promise<void>): Promi
       end.catch(() => {});
       ends.set(act, end);
     }
-    await until("the points are met", async () => turn.every(({ scene }) => scene.isMet()) || undefined, 60_000);
+    await until("the points are met", async () => turn.every(({ scene }) => scene.isMet()) || undefined, 120_000);
   }
   return ends;
 };

@@ -14,7 +14,7 @@ beforeAll(async () => {
     playPoints([...killPoints, mutant], "SIGKILL"),
     playPoints(stopPoints, "SIGSTOP"),
   ]);
-}, 120_000);
+}, 240_000);
 
 const outcomeOf = (outcomes: Outcomes, index: number): PointOutcome => {
   const outcome = outcomes[index];

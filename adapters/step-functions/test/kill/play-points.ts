@@ -222,7 +222,7 @@ const meetPoints = async (acts: readonly Act[], signalled: Promise<void>): Promi
       ends.set(act, end);
     }
     const unmet = (): readonly string[] => turn.filter(({ scene }) => !scene.isMet()).map(({ point }) => point.what);
-    await until("all points are met", async () => unmet().length === 0 || undefined, 60_000).catch((error: Error) => {
+    await until("all points are met", async () => unmet().length === 0 || undefined, 120_000).catch((error: Error) => {
       throw new Error(`${error.message}; not ${unmet().join(", not ")}`);
     });
   }
