@@ -119,7 +119,7 @@ export const connections: readonly {
   { name: "SDK 1, stdio", modern: false, open: (served) => firstOverStdio(served) },
 ];
 
-/** Waits, at most five seconds, until it is true. */
+/** Waits, at most twenty seconds, until it is true. */
 export const eventually = async (isTrue: () => unknown): Promise<void> => {
   const deadline = Date.now() + 20_000;
   while (!(await isTrue())) {
