@@ -61,6 +61,8 @@ const mostWatched = 200;
 export const createTaskWatch = (parts: WatchParts): TaskWatch => {
   const { serve, link, channels, desk, capabilities, closed } = parts;
   const watched = new Map<string, Watched>();
+  /** What the answers say that are just going out: a client may wait for such a task before it is followed. */
+  const handedOut = new Map<string, Task>();
 
   const show = (view: TaskView): Task =>
     toTask(view, toTaskOptions(serve, { capabilities, hasGivenUp: desk.hasGivenUp }, view.record));
@@ -133,10 +135,13 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
   return {
     begin: (view, owner, progressToken) => {
       const { taskId } = view.record;
+      const { task } = toCreateResult(view);
+      handedOut.set(taskId, task);
       // The answer goes out in the promises that settle before this: where there is but one stream, nothing may pass it.
       setImmediate(() => {
+        handedOut.delete(taskId);
         if (closed.aborted) return;
-        const entry = watched.get(taskId) ?? newEntry(owner, toCreateResult(view).task);
+        const entry = watched.get(taskId) ?? newEntry(owner, task);
         entry.token ??= progressToken;
         keep(taskId, entry);
       });
@@ -152,7 +157,8 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     },
     attend: (view, owner) => {
       const { taskId } = view.record;
-      if (!hasEnded(view) && !closed.aborted) keep(taskId, watched.get(taskId) ?? newEntry(owner, show(view)));
+      if (hasEnded(view) || closed.aborted) return;
+      keep(taskId, watched.get(taskId) ?? newEntry(owner, handedOut.get(taskId) ?? show(view)));
     },
     hear,
   };
