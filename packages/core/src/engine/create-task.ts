@@ -10,6 +10,7 @@ import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failRefusedStart } from "./fail-refused-start.ts";
 import { fillTemplate } from "./fill-template.ts";
+import { requireLabel } from "./require-label.ts";
 import { reviseTask } from "./revise-task.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";
 import type { CreateTask } from "./task-engine.ts";
@@ -100,6 +101,7 @@ const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTas
     taskId,
     revision: 0,
     owner: request.owner,
+    ...(request.origin === undefined ? {} : { origin: requireLabel("origin", request.origin) }),
     tool: tool.name,
     adapterId: tool.adapter,
     target: tool.target,
