@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
@@ -17,8 +16,11 @@ import { createOwnerSlots } from "./owner-slots.ts";
 import { parseWires } from "./parse-wires.ts";
 import { refuse } from "./refuse.ts";
 import { misconfigured, requireOption } from "./require-option.ts";
+import { createSealer } from "./sealer.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
+import { createOpenTaskFeed } from "./session/open-task-feed.ts";
+import { openStateKeys } from "./state-keys.ts";
 import { stopListener, stopServer } from "./stop-server.ts";
 import { rememberInternals } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
@@ -37,10 +39,10 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const clock = options.clock ?? systemClock;
   const allowModelAnswers = options.allowModelAnswers ?? false;
   const wanted = parseCompanions(options.companions);
-  const stateKey = parseStateKey(options.requestStateKey);
   const engine = createEngine(options, limits.engine);
   const companions = narrowCompanions(wanted, engine.tools.values());
   const stopping = createStop();
+  const keys = await openStateKeys(options.store, options.stateKey);
   const serve: ServeContext = {
     engine,
     catalog: createToolCatalog(
@@ -58,9 +60,11 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     owners: options.owners,
     waitMs,
     clock,
+    storeNow: () => options.store.now(),
     log,
-    stateCodec: createStateCodec(stateKey, prepareStateSeconds),
-    taskStateCodec: createStateCodec(stateKey, taskStateSeconds),
+    stateCodec: createStateCodec(keys.requestState, prepareStateSeconds),
+    taskStateCodec: createStateCodec(keys.requestState, taskStateSeconds),
+    sealer: createSealer(keys.sessions),
     stopping: stopping.signal,
     calls: new Set(),
     waits: createOwnerSlots({
@@ -68,6 +72,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       perOwner: { name: "maxWaitsPerOwner", most: limits.wire.maxWaitsPerOwner },
       altogether: { name: "maxWaits", most: limits.wire.maxWaits },
     }),
+    openTasks: createOpenTaskFeed({ engine, clock, log, isShared: options.store.watch !== undefined }),
     asking: new Set(),
   };
   const context: ListenContext = {
@@ -185,12 +190,6 @@ const createEngine = (
 const prepareStateSeconds = 600;
 /** Of a task that runs: whoever called again without its state would start another, so that a person may take a day. */
 const taskStateSeconds = 86_400;
-
-const parseStateKey = (key: Uint8Array | string = randomBytes(32)): Uint8Array => {
-  const bytes = typeof key === "string" ? new TextEncoder().encode(key) : key;
-  requireOption(bytes.length >= 32, "requestStateKey", "at least 32 bytes are needed", bytes.length);
-  return bytes;
-};
 
 /** A state is good for its caller alone. Whatever a codec has signed, each codec of the same key verifies. */
 const createStateCodec = (key: Uint8Array, ttlSeconds: number): ServeContext["stateCodec"] => {
