@@ -23,8 +23,10 @@ export interface Replica {
 export interface Fleet {
   readonly backend: FakeBackend;
   readonly replicas: readonly Replica[];
-  /** A `fetch` that sends each request to the next replica that takes connections, as a balancer without sticky routing. */
+  /** A `fetch` that sends each request to the next replica that is there, as a balancer without sticky routing. */
   readonly fetch: typeof fetch;
+  /** Stops a replica; the others get what comes from now on. */
+  stop(replica: Replica): Promise<void>;
   /** How many requests each replica has got that way. */
   readonly served: readonly number[];
 }
@@ -55,19 +57,19 @@ export const startFleet = async (count: number, { fake, ...options }: FleetOptio
     replicas.push({ server, url, store, revived });
   }
   const served = replicas.map(() => 0);
-  let turn = -1;
+  const stopped = new Set<Replica>();
+  let turn = 0;
   const roundRobin: typeof fetch = async (_input, init) => {
-    for (let tried = 0; ; tried++) {
-      turn = (turn + 1) % count;
-      try {
-        const response = await fetchHere(replicas[turn]?.url ?? "", init);
-        served[turn] = (served[turn] ?? 0) + 1;
-        return response;
-      } catch (error) {
-        const code = (error as { cause?: { code?: unknown } }).cause?.code;
-        if (code !== "ECONNREFUSED" || tried === count) throw error;
-      }
-    }
+    const up = replicas.filter((replica) => !stopped.has(replica));
+    const replica = up[turn++ % up.length] as Replica;
+    const response = await fetchHere(replica.url, init);
+    const index = replicas.indexOf(replica);
+    served[index] = (served[index] ?? 0) + 1;
+    return response;
   };
-  return { backend, replicas, fetch: roundRobin, served };
+  const stop = async (replica: Replica): Promise<void> => {
+    stopped.add(replica);
+    await replica.server.close();
+  };
+  return { backend, replicas, fetch: roundRobin, stop, served };
 };
