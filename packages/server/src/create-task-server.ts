@@ -6,6 +6,7 @@ import { requireOwners } from "./draft/require-owners.ts";
 import { createHttpFace, type HttpFace } from "./http/http-face.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
+import { createLetters } from "./letters.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import { chooseCompanions, narrowCompanions, parseCompanions } from "./mcp/companions-policy.ts";
 import { createLookMemory } from "./mcp/look-memory.ts";
@@ -43,6 +44,9 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const companions = narrowCompanions(wanted, engine.tools.values());
   const stopping = createStop();
   const keys = await openStateKeys(options.store, options.stateKey);
+  const sealer = createSealer(keys.sessions);
+  const storeNow = (): number => options.store.now();
+  const isShared = options.store.watch !== undefined;
   const serve: ServeContext = {
     engine,
     catalog: createToolCatalog(
@@ -60,11 +64,11 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     owners: options.owners,
     waitMs,
     clock,
-    storeNow: () => options.store.now(),
+    storeNow,
     log,
     stateCodec: createStateCodec(keys.requestState, prepareStateSeconds),
     taskStateCodec: createStateCodec(keys.requestState, taskStateSeconds),
-    sealer: createSealer(keys.sessions),
+    sealer,
     stopping: stopping.signal,
     calls: new Set(),
     waits: createOwnerSlots({
@@ -72,7 +76,8 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       perOwner: { name: "maxWaitsPerOwner", most: limits.wire.maxWaitsPerOwner },
       altogether: { name: "maxWaits", most: limits.wire.maxWaits },
     }),
-    openTasks: createOpenTaskFeed({ engine, clock, log, isShared: options.store.watch !== undefined }),
+    openTasks: createOpenTaskFeed({ engine, clock, log, isShared }),
+    letters: createLetters({ store: options.store, sealer, clock, storeNow, log, isShared }),
     asking: new Set(),
   };
   const context: ListenContext = {

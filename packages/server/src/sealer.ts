@@ -4,12 +4,14 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 export interface Sealer {
   /** Base64url, never the same twice. `about`: what it is good for; it opens for nothing else. */
   seal(value: object, about: string): string;
-  /** As parsed JSON; undefined for whatever `seal` has not made of it, with this key, about this. */
-  open(sealed: string, about: string): unknown;
+  /**
+   * As parsed JSON; undefined for whatever `seal` has not made of it, with this key, about this. What is longer than `longest`
+   * (characters, default 4,096) is not looked at.
+   */
+  open(sealed: string, about: string, longest?: number): unknown;
 }
 
-/** What is longer is none of ours. */
-const longest = 4_096;
+const defaultLongest = 4_096;
 const nonceBytes = 12;
 const tagBytes = 16;
 
@@ -22,7 +24,7 @@ export const createSealer = (key: Uint8Array): Sealer => ({
     const body = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url");
   },
-  open: (sealed, about) => {
+  open: (sealed, about, longest = defaultLongest) => {
     if (sealed.length > longest) return undefined;
     const bytes = Buffer.from(sealed, "base64url");
     // There is one way to write it, so that one thing has one name.

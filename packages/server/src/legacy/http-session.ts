@@ -74,7 +74,13 @@ export const openHttpSession = async (
     },
     keepAliveMs,
   });
-  const ids = createRequestIds(serve.sealer, id);
+  const ids = createRequestIds({
+    sealer: serve.sealer,
+    letters: serve.letters,
+    about: id,
+    receive: (response) => transport.onmessage?.(response),
+  });
+  session.closed.addEventListener("abort", ids.close, { once: true });
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
     try {
@@ -107,9 +113,11 @@ export const openHttpSession = async (
       .finally(() => serve.asking.delete(done));
     serve.asking.add(done);
   };
-  const takeStray = ({ question, response }: StrayReply): void => {
+  const takeStray = async ({ question, from, response }: StrayReply): Promise<void> => {
     const parts = { serve, owner, capabilities: session.capabilities() };
-    inBackground(takeStrayAnswer(parts, question, response.result));
+    const isAnswer = question !== undefined && response.error === undefined;
+    if (isAnswer && (await takeStrayAnswer(parts, question, response.result))) return;
+    await serve.letters.send(from, String(response.id), response);
   };
   const kept: HttpSession = {
     owner,
@@ -129,7 +137,7 @@ export const openHttpSession = async (
         transport.handleRequest(request, { parsedBody: body }),
       );
       if (!response.ok) return response;
-      for (const stray of strays) takeStray(stray);
+      for (const stray of strays) inBackground(takeStray(stray));
       for (const requestId of takenBack) inBackground(cancelElsewhere(serve, session, owner, requestId));
       return response;
     },

@@ -2,6 +2,7 @@ import type { RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Clock, TaskEngine } from "@taskbridge/core";
 import type { CallerCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
 import type { Owner, OwnerPolicy } from "../caller.ts";
+import type { Letters } from "../letters.ts";
 import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireName } from "../parse-wires.ts";
 import type { Sealer } from "../sealer.ts";
@@ -46,6 +47,7 @@ export interface ServeContext {
   /** Open requests that are answered by the end of a task. */
   readonly waits: OwnerSlots;
   readonly openTasks: OpenTaskFeed;
+  readonly letters: Letters;
   /** Questions that are being put to clients. A stop gives them up, and waits until others may ask them. */
   readonly asking: Set<Promise<unknown>>;
 }
