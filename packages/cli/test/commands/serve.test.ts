@@ -47,6 +47,39 @@ describe("serve", () => {
     expect(messages).toEqual(["serving", "stopping: SIGTERM", "stopped"]);
   });
 
+  const draining = (ms: number): string => {
+    writeFileSync(join(bench.folder, "drain.yaml"), `server: { drainMs: ${ms} }\n${configText}`);
+    return "drain.yaml";
+  };
+
+  test("drains for as long as the configuration says, then ends with 0", async () => {
+    const server = await bench.serve(["--port", "0", "--config", draining(200)]);
+    server.kill("SIGTERM");
+    const { code, stderr } = await server.done;
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ msg }) => msg)).toEqual(["serving", "stopping: SIGTERM", "draining", "stopped"]);
+    expect([code, lines[2].drainMs]).toEqual([0, 200]);
+  });
+
+  test("says while it drains that it is not ready, and serves on; a second signal ends it at once", async () => {
+    const server = await bench.serve(["--port", "0", "--config", draining(600_000)]);
+    const probe = new URL("/readyz", server.url);
+    expect((await fetch(probe)).status).toBe(200);
+    server.kill("SIGTERM");
+    await server.sees(/"msg":"draining"/);
+    const answer = await fetch(probe);
+    expect([answer.status, await answer.json()]).toMatchObject([503, { ready: false, draining: true }]);
+    expect((await fetch(new URL("/healthz", server.url))).status).toBe(200);
+    const called = await bench.run(["call", "echo", "--url", server.url, "--input", '{"text":"late"}', "--json"]);
+    expect(called.code).toBe(0);
+    server.kill("SIGTERM");
+    const { code, stderr } = await server.done;
+    expect([code, stderr.includes('"stopped"')]).toEqual([130, false]);
+  });
+
   test("a second signal ends it at once", async () => {
     const adapter = fileURLToPath(new URL("../fixtures/interrupting-adapter.mjs", import.meta.url));
     writeFileSync(join(bench.folder, "held.yaml"), configText.replace("use: process", `use: ${adapter}`));
