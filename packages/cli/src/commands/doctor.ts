@@ -76,7 +76,7 @@ const reachStore = async (config: Config, { adapters }: Pipelines): Promise<Find
     const store = await openStore(config);
     try {
       const hostBound = Object.entries(adapters).filter(([, { traits }]) => traits.hostBound && store.shared);
-      const isMemory = config.store === "memory:";
+      const isMemory = config.store.url === "memory:";
       const findings = await checkStore({ store, isMemory, timeoutMs: checkTimeoutMs });
       return [
         ...findings.map((finding): Finding => ({ ...finding, subject })),
