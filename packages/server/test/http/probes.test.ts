@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { fakeClock } from "@taskbridge/testkit";
-import { withOutages } from "../outage.ts";
+import { withOutages } from "../away/outage.ts";
 import { callForTask } from "../rpc-client.ts";
 import { eventually, serve, stopAll } from "../serve.ts";
 import { probeOf, type RawOptions, rawRequest } from "./raw-request.ts";
@@ -49,8 +49,8 @@ describe("GET /readyz", () => {
     ["by a name that was pointed here", { host: "evil.example" }],
     ["from a page of another site", { origin: "https://evil.example" }],
   ])("says no more than its status %s", async (_case, headers) => {
-    const outage = withOutages();
     const clock = fakeClock();
+    const outage = withOutages(clock);
     const { url, backend } = await serve({ store: outage.store, clock, fake: { clock } });
     backend.faults.always("inspect", { before: "unavailable" });
     expect(await probe(url, "/readyz", { headers })).toEqual([200, { ready: true }]);
@@ -75,8 +75,8 @@ describe("GET /readyz", () => {
   });
 
   test("a store that is away makes it unready after five seconds, and ready again with its first answer", async () => {
-    const outage = withOutages();
     const clock = fakeClock();
+    const outage = withOutages(clock);
     const { url } = await serve({ store: outage.store, clock, fake: { clock } });
     const away = { ...ready, store: "unavailable" };
     expect(await probe(url, "/readyz")).toEqual([200, ready]);
