@@ -14,6 +14,14 @@ beforeAll(() => {
 });
 afterAll(() => bench.dispose());
 
+/** The lines of a server's log that are no audit events. */
+const told = (stderr: string): readonly { readonly msg: string; readonly drainMs?: number }[] =>
+  stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ event }) => event === undefined);
+
 describe("serve", () => {
   test("--check says what there is, and does nothing", async () => {
     const outcome = await bench.run(["serve", "--check", "--config", "taskbridge.yaml"]);
@@ -40,11 +48,7 @@ describe("serve", () => {
     server.kill("SIGTERM");
     const { code, stdout, stderr } = await server.done;
     expect([code, stdout]).toEqual([0, ""]);
-    const messages = stderr
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line).msg);
-    expect(messages).toEqual(["serving", "stopping: SIGTERM", "stopped"]);
+    expect(told(stderr).map(({ msg }) => msg)).toEqual(["serving", "stopping: SIGTERM", "stopped"]);
   });
 
   const draining = (ms: number): string => {
@@ -56,12 +60,9 @@ describe("serve", () => {
     const server = await bench.serve(["--port", "0", "--config", draining(200)]);
     server.kill("SIGTERM");
     const { code, stderr } = await server.done;
-    const lines = stderr
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const lines = told(stderr);
     expect(lines.map(({ msg }) => msg)).toEqual(["serving", "stopping: SIGTERM", "draining", "stopped"]);
-    expect([code, lines[2].drainMs]).toEqual([0, 200]);
+    expect([code, lines[2]?.drainMs]).toEqual([0, 200]);
   });
 
   test("says while it drains that it is not ready, and serves on; a second signal ends it at once", async () => {
@@ -153,6 +154,13 @@ describe("serve", () => {
     const [warning, serving] = await served(checking("away.yaml", "nothing"));
     expect(warning).toMatchObject({ level: "warn", msg: "adapters.far: no answer within 5000 ms" });
     expect(serving).toMatchObject({ msg: "serving" });
+  });
+
+  test("a store that cannot be opened ends it, naming the store", async () => {
+    writeFileSync(join(bench.folder, "away-store.yaml"), configText.replace("./tasks.db", "./nowhere/tasks.db"));
+    const outcome = await bench.run(["serve", "--config", "away-store.yaml", "--port", "0"]);
+    expect(outcome).toMatchObject({ code: 2, stdout: "" });
+    expect(outcome.stderr).toMatch(/^away-store\.yaml:1: store: .*nowhere.*\n$/);
   });
 
   test("a port that is taken is named", async () => {
