@@ -26,7 +26,7 @@ const firstId = async (stream: MessageStream): Promise<string> => {
   return stream.eventIds[0] as string;
 };
 
-describe("a tasks/result whose stream is lost", () => {
+describe("[H-14] a tasks/result whose stream is lost", () => {
   test("goes on at another replica, with its question and its answer", async () => {
     const { stop, a, atB, backend, wait } = await open();
     const id = await firstId(wait);
