@@ -75,6 +75,15 @@ describe("[H-14] a tasks/result whose stream is lost", () => {
     expect((await atB.listen(resumed.eventIds[1])).status).toBe(405);
   });
 
+  test("has nothing to go on with once it was taken back", async () => {
+    const { atA, atB, wait } = await open();
+    await firstId(wait);
+    await atA.send({ method: "notifications/cancelled", params: { requestId: "wait" } });
+    await inTime(wait.ended);
+    expect([wait.messages, wait.eventIds.length]).toEqual([[], 2]);
+    for (const rpc of [atA, atB]) expect((await rpc.listen(wait.eventIds[1])).status).toBe(405);
+  });
+
   test("is another session's for nobody, and a made-up ID opens the session's own stream", async () => {
     const { b, wait, backend, atA, taskId } = await open();
     const id = await firstId(wait);
