@@ -2,6 +2,7 @@ import { BridgeError, type ReviseOptions, type TaskId, type TaskRecord } from "@
 import { type IndexKeys, indexKeysOf } from "../keys.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
+import { hintOf } from "./due-records.ts";
 import { toEntry, toSortable } from "./index-entry.ts";
 import { removeScript, reviseScript } from "./record-scripts.ts";
 import { parseStored, type StoredRecord, signatureOf } from "./stored-record.ts";
@@ -45,10 +46,8 @@ export const reviseRecord = async (
   let entering: Command[] = [];
   for (;;) {
     const isEntered = entering.length > 0;
-    const replies = await context.port.send(call, entering, [
-      toRevision(context, revised, expectedRevision, options, isEntered),
-      ...toHint(context, revised),
-    ]);
+    const revision = toRevision(context, revised, expectedRevision, options, isEntered);
+    const replies = await context.port.send(call, entering, [revision], hintOf(context.keys, revised));
     const [outcome, before] = replies[entering.length] as [string, string?];
     if (outcome === "missing") throw recordMissing(taskId);
     if (outcome === "conflict") throw atAnother(taskId, Number(before), expectedRevision);
@@ -93,10 +92,6 @@ const toRevision = (
     ],
   };
 };
-
-/** After the record, see due-records.ts. */
-const toHint = ({ keys }: StoreContext, { taskId, wakeAt }: TaskRecord): Command[] =>
-  wakeAt === null ? [] : [{ call: ["zadd", keys.wakeHints, "LT", wakeAt, keys.shardOf(taskId).id] }];
 
 const moveEntries = async (
   context: StoreContext,
