@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { asTaskId, type TaskId, type TaskRecord } from "@taskbridge/core/store";
 import { type Keys, shards } from "../keys.ts";
-import type { Call, Command } from "../redis/redis-port.ts";
+import type { Call, Command, Reply } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { candidatesScript, claimScript, firstScript, hintsScript, raiseScript, tendScript } from "./due-scripts.ts";
 import { parseRecord } from "./stored-record.ts";
@@ -47,13 +47,11 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
     if (performance.now() - tendedAt < tendEveryMs) return;
     tendedAt = performance.now();
     try {
-      const firsts = await port.send(
-        call,
-        shards.map((shard): Command => {
-          const { due, lapsing } = keys.shard(shard);
-          return { script: tendScript, keys: [due, lapsing], args: [now()] };
-        }),
-      );
+      const places = shards.map((shard) => {
+        const { due, lapsing } = keys.shard(shard);
+        return { keys: [due, lapsing], args: [] };
+      });
+      const [firsts] = (await port.send(call, [{ forEach: tendScript, places, first: [now()] }])) as [readonly Reply[]];
       const hints = await readHints(call, "+inf", shards.length);
       const known = new Map(hints.map(({ shard, at }) => [shard, at]));
       const missed = shards.flatMap((shard, index): Hint[] => {
