@@ -9,7 +9,7 @@ import type { TaskId, TaskStore } from "@taskbridge/core/store";
 import { type FaultProxy, startFaultProxy } from "@taskbridge/services/fault-proxy";
 import type { PostgresServer } from "@taskbridge/services/postgres";
 import { createSample, sampleRecord } from "@taskbridge/testkit/store";
-import { Client } from "pg";
+import { Client, Pool } from "pg";
 import { postgresStore } from "../src/postgres-store.ts";
 import type { PostgresStoreOptions } from "../src/store-options.ts";
 import { describeWithPostgres, rejectionOf, startServer } from "./database.ts";
@@ -291,6 +291,14 @@ describeWithPostgres(
         for (let told: unknown = error; told instanceof Error; told = told.cause)
           expect(`${told.message} ${told.stack} ${JSON.stringify(told)}`).not.toContain("wr0ng-p4ss");
       }
+      await admin.query("CREATE SCHEMA secretive AUTHORIZATION secretive");
+      const { host, port } = server;
+      const pool = new Pool({ host, port, user: "secretive", password: "right", database: "postgres" });
+      keep({ close: () => pool.end() });
+      const store = keep(await postgresStore({ pool, schema: "secretive" }));
+      const told: unknown[] = [];
+      store.watch?.((taskId) => told.push(taskId));
+      await until("it listens with the password", () => told.length > 0);
     });
   },
   ownServer,
