@@ -58,7 +58,7 @@ async function measure(size) {
   await time("open of adapter", () =>
     store.list({ operator: true }, { adapterId: "rare", slotHeld: true }, undefined, 100),
   );
-  await time("due, claimed", () => store.due(10, 60_000));
+  await time("due, claimed", () => store.due(10, 1));
   await time("due", () => store.due(10));
   await time("next wake-up", () => store.nextWakeAt());
   await time("find", () => store.findByExecution("video", { key: `mcp-${some()}` }));
@@ -86,7 +86,7 @@ async function seed(schema, size) {
     `UPDATE ${schema}.tasks SET adapter_id = 'rare', slot_held = true WHERE task_id IN ('seed-7', 'seed-${Math.floor(size / 2)}')`,
   );
   await admin.query(
-    `INSERT INTO ${schema}.wakes SELECT 'seed-' || n, CASE WHEN n % 100 = 0 THEN n ELSE 4e12 + n END FROM generate_series(1, ${size}) n`,
+    `INSERT INTO ${schema}.wakes SELECT 'seed-' || n, CASE WHEN n <= 1000 THEN n ELSE 4e12 + n END FROM generate_series(1, ${size}) n`,
   );
   await admin.query(
     `INSERT INTO ${schema}.payloads SELECT 'seed-' || n, 'input', 200, NULL, decode(repeat('ab', 200), 'hex') FROM generate_series(1, ${size}) n`,
