@@ -128,7 +128,7 @@ export const testMany = ({ describe, it, store, reopen }: StoreSuite): void => {
         if (index % 2 === 0) await store().remove(record.taskId);
         else await store().revise({ ...record, wakeAt: store().now() + longMs }, 1);
       }
-      assert.deepEqual(await wakeTimes(2), [1020, 1021]);
+      assertSame(await wakeTimes(2), [1020, 1021]);
       const early = await createSample(store(), { wakeAt: 5 });
       assert.equal(await store().nextWakeAt(), 5);
       assertSame((await store().due(1))[0], early);
