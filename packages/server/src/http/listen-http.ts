@@ -39,7 +39,7 @@ export interface HttpListenOptions {
 /** A turn of the event loop accepts one connection, and the next ones read its request. */
 const calmTurns = 4;
 /** Milliseconds. */
-const mostQuietMs = 1_000;
+const mostQuietMs = 2_000;
 
 /** Longer than the idle time of common load balancers, so that none sends into a connection that is being closed. */
 const keepAliveTimeoutMs = 75_000;

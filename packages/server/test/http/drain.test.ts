@@ -153,9 +153,11 @@ describe("while it drains, a server", () => {
 
 test("when its drain is over, a server answers whom the system has let in already", async () => {
   const served = await serve();
+  // The first request takes long, which is not what this is about.
+  await served.rpc("tools/list");
   const { stopped, server, url } = drain(served);
   const { hostname, port } = new URL(url);
-  const sockets = Array.from({ length: 30 }, () => connect(Number(port), hostname));
+  const sockets = Array.from({ length: 8 }, () => connect(Number(port), hostname));
   const { headers, body } = toPost("tools/list");
   const lines = Object.entries({ ...headers, host: `${hostname}:${port}`, "content-length": body.length });
   const sent = `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
