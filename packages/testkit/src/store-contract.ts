@@ -3,6 +3,7 @@ import type { TaskStore } from "@taskbridge/core/store";
 import { testCreate } from "./store-contract-create.ts";
 import { testLimits } from "./store-contract-limits.ts";
 import { testList } from "./store-contract-list.ts";
+import { testMany } from "./store-contract-many.ts";
 import { testOddValues } from "./store-contract-odd-values.ts";
 import { testPayloads } from "./store-contract-payloads.ts";
 import { testRaces } from "./store-contract-races.ts";
@@ -75,7 +76,17 @@ export const testStore = ({ name, open, reopen, elapse, runner, knownFailing = {
     runner.afterEach(async () => {
       for (const handle of handles.splice(0)) await handle.close();
     });
-    const parts = [testCreate, testLimits, testRevise, testList, testTime, testPayloads, testRaces, testOddValues];
+    const parts = [
+      testCreate,
+      testLimits,
+      testRevise,
+      testList,
+      testTime,
+      testPayloads,
+      testRaces,
+      testOddValues,
+      testMany,
+    ];
     for (const part of [...parts, testSharing]) part(suite);
   });
   if (unseen.size > 0)
