@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError } from "@taskbridge/core/store";
 import type { Client, Pool, PoolClient } from "pg";
 import { sendCancelRequest, sessionOf } from "./cancel-request.ts";
+import { destroyClient } from "./destroy-client.ts";
 import { isAborted, isConnectionLost, toError } from "./to-error.ts";
 
 /** One statement, which is one transaction. */
@@ -46,10 +47,13 @@ const longestPauseMs = 50;
 
 export const createConnection = ({ pool, place, timeoutMs, ownsPool }: ConnectionOptions): Connection => {
   let isClosed = false;
-  // Of an idle connection that is lost: the pool has taken it out already.
-  pool.on("error", () => undefined);
-  // Of one that is lost while nothing is asked of it: the next statement finds out.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  const open = new Set<Client>();
+  const onConnect = (client: PoolClient): void => void open.add(client as unknown as Client);
+  const onRemove = (client: PoolClient): void => void open.delete(client as unknown as Client);
+  // Of an idle connection that is lost, which the pool has taken out already, or of one that is just in use, where the
+  // statement under way rejects too.
+  const ignore = (): void => undefined;
+  pool.on("error", ignore).on("connect", onConnect).on("remove", onRemove);
 
   const checkOut = async (operation: string, leftMs: number): Promise<PoolClient> => {
     const checking = pool.connect();
@@ -67,20 +71,25 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
     const client = await checkOut(operation, deadline - performance.now());
     const { text, values = [], onSession } = statement;
     onSession?.(sessionOf(client as unknown as Client)?.processId);
+    client.on("error", ignore);
+    const release = (isOfNoMoreUse: boolean): void => {
+      client.off("error", ignore);
+      client.release(isOfNoMoreUse);
+    };
     const asked = client.query({ text, values: [...values] });
     try {
       const result = await within(asked, deadline - performance.now());
       if (result !== undefined) {
-        client.release();
+        release(false);
         return result.rows;
       }
     } catch (error) {
-      client.release(isConnectionLost(error));
+      release(isConnectionLost(error));
       throw error;
     }
     asked.catch(() => undefined);
     sendCancelRequest(client as unknown as Client);
-    client.release(true);
+    release(true);
     throw new BridgeError("unavailable", `${place} did not answer in time`, { operation });
   };
 
@@ -106,7 +115,12 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
     close: async () => {
       if (isClosed) return;
       isClosed = true;
-      if (ownsPool) await within(pool.end(), timeoutMs);
+      if (ownsPool) {
+        await within(pool.end(), timeoutMs);
+        // A server that stands still takes no leave, and an open connection keeps the process alive.
+        for (const client of open) destroyClient(client);
+      }
+      pool.off("error", ignore).off("connect", onConnect).off("remove", onRemove);
     },
   };
 };

@@ -130,6 +130,58 @@ describeWithPostgres(
       expect((await store.read(taskId))?.taskId).toBe(taskId);
     });
 
+    it("a server that stands still does not keep a store from closing, nor its process from ending", async () => {
+      const script = fileURLToPath(new URL("fixtures/close-when-told.mjs", import.meta.url));
+      const child = spawn(process.execPath, [script, server.url], { stdio: ["pipe", "pipe", "inherit"] });
+      keep({ close: async () => child.kill("SIGKILL") });
+      const ended = once(child, "close");
+      await once(child.stdout, "data");
+      await server.pause();
+      try {
+        child.stdin.write("close\n");
+        expect(await ended).toEqual([0, null]);
+      } finally {
+        server.resume();
+      }
+    });
+
+    it("a server that waits for no disk is made to for what must not be lost", async () => {
+      const admin = await openSession();
+      await admin.query("ALTER SYSTEM SET synchronous_commit = off");
+      await admin.query("ALTER SYSTEM SET wal_writer_delay = '10s'");
+      await admin.query("SELECT pg_reload_conf()");
+      const store = await open();
+      const light = await createSample(store);
+      await store.revise({ ...light, message: "light" }, 1, { durable: false });
+      const kept = await Promise.all(Array.from({ length: 10 }, () => createSample(store)));
+      const last = await createSample(store);
+      const revised = await store.revise({ ...last, message: "kept" }, 1);
+      await server.kill();
+      await server.restart();
+      await recover(store);
+      // The log is one: what is synced brings along what came before.
+      expect((await store.read(light.taskId))?.revision).toBe(2);
+      for (const record of kept) expect(await store.read(record.taskId)).toEqual(record);
+      expect(await store.read(last.taskId)).toEqual(revised);
+      const again = await openSession();
+      await again.query("ALTER SYSTEM RESET ALL");
+      await again.query("SELECT pg_reload_conf()");
+    });
+
+    it("a server without a connection to spare is `unavailable`, and answers those who have one", async () => {
+      const admin = await openSession();
+      await admin.query("CREATE ROLE limited LOGIN CONNECTION LIMIT 1");
+      await admin.query("GRANT ALL ON DATABASE postgres TO limited");
+      const store = await open({ url: server.url.replace("postgres@", "limited@"), schema: "limited" });
+      const calls = await Promise.allSettled(Array.from({ length: 3 }, () => createSample(store)));
+      expect(calls.filter(({ status }) => status === "fulfilled").length).toBeGreaterThan(0);
+      const refused = calls.filter((call) => call.status === "rejected").map(({ reason }) => reason);
+      expect(refused.length).toBeGreaterThan(0);
+      for (const error of refused)
+        expect([error.code, error.message]).toEqual(["unavailable", expect.stringContaining("53300")]);
+      expect((await createSample(store)).revision).toBe(1);
+    });
+
     it("an answer that is lost leaves a create `unavailable`, and its repetition finds it", async () => {
       const { proxy, url } = await openProxy();
       const store = await open({ url });
