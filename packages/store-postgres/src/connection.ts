@@ -4,6 +4,7 @@ import { BridgeError } from "@taskbridge/core/store";
 import type { Client, Pool, PoolClient } from "pg";
 import { sendCancelRequest, sessionOf } from "./cancel-request.ts";
 import { destroyClient } from "./destroy-client.ts";
+import { createGate } from "./gate.ts";
 import { isAborted, isConnectionLost, toError } from "./to-error.ts";
 
 /** One statement, which is one transaction. */
@@ -12,6 +13,8 @@ export interface Statement {
   readonly values?: readonly unknown[];
   /** It changes nothing, so that it may be sent again when the connection turns out to be lost. */
   readonly isRead?: boolean;
+  /** It may wait at the server for others of its kind, which together leave half of the connections to the rest. */
+  readonly mayWait?: boolean;
   /** Told by what number the client was to know its session; a pooler makes one up. */
   readonly onSession?: (processId: number | undefined) => void;
   /** How long all of it may take (milliseconds). Default: as long as any operation. */
@@ -47,6 +50,7 @@ const longestPauseMs = 50;
 
 export const createConnection = ({ pool, place, timeoutMs, ownsPool }: ConnectionOptions): Connection => {
   let isClosed = false;
+  const gate = createGate(Math.max(1, Math.floor(pool.options.max / 2)));
   const open = new Set<Client>();
   const onConnect = (client: PoolClient): void => void open.add(client as unknown as Client);
   const onRemove = (client: PoolClient): void => void open.delete(client as unknown as Client);
@@ -93,12 +97,11 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
     throw new BridgeError("unavailable", `${place} did not answer in time`, { operation });
   };
 
-  const query = async <Row>(operation: string, statement: Statement): Promise<readonly Row[]> => {
-    const deadline = performance.now() + (statement.timeoutMs ?? timeoutMs);
+  const repeat = async (operation: string, statement: Statement, deadline: number): Promise<readonly unknown[]> => {
     for (let attempt = 1; ; attempt++) {
       if (isClosed) throw new BridgeError("unavailable", `${place} is closed`, { operation });
       try {
-        return (await runOnce(operation, statement, deadline)) as readonly Row[];
+        return await runOnce(operation, statement, deadline);
       } catch (error) {
         const mayRepeat = isAborted(error) || (statement.isRead === true && isConnectionLost(error));
         if (!mayRepeat || attempt >= mostAttempts || performance.now() >= deadline)
@@ -106,6 +109,19 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
         // Random, so that two who were in each other's way do not keep meeting.
         await sleep(Math.random() * Math.min(2 ** attempt, longestPauseMs));
       }
+    }
+  };
+
+  const query = async <Row>(operation: string, statement: Statement): Promise<readonly Row[]> => {
+    const limitMs = statement.timeoutMs ?? timeoutMs;
+    const deadline = performance.now() + limitMs;
+    const leave = statement.mayWait === true ? await gate.enter(limitMs) : ignore;
+    if (leave === undefined)
+      throw new BridgeError("unavailable", `${place} is too busy with calls before this one`, { operation });
+    try {
+      return (await repeat(operation, statement, deadline)) as readonly Row[];
+    } finally {
+      leave();
     }
   };
 

@@ -1,8 +1,9 @@
 import { afterEach, expect, it } from "@jest/globals";
 import type { TaskId, TaskStore } from "@taskbridge/core/store";
 import { createSample } from "@taskbridge/testkit/store";
-import { Pool } from "pg";
+import { Client, Pool } from "pg";
 import { postgresStore } from "../src/postgres-store.ts";
+import { toNumber } from "../src/to-number.ts";
 import { describeWithPostgres, useDatabase } from "./database.ts";
 import { until } from "./until.ts";
 
@@ -23,6 +24,23 @@ describeWithPostgres("pools", () => {
     await store.close();
     await expect(store.read(created.taskId)).rejects.toMatchObject({ code: "unavailable" });
     expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  });
+
+  it("have connections left for others while creates wait for one another", async () => {
+    const store = await postgresStore({ url: url(), schema, maxConnections: 4 });
+    opened.push(store);
+    const { taskId } = await createSample(store);
+    const holder = new Client({ connectionString: url() });
+    await holder.connect();
+    opened.push({ close: () => holder.end() });
+    await holder.query("SELECT pg_advisory_lock($1)", [toNumber("tool", schema, "contended")]);
+    const creates = Array.from({ length: 12 }, () => createSample(store, { tool: "contended" }, { maxOpenForTool: 7 }));
+    const outcomes = Promise.allSettled(creates);
+    // More than fit into what the creates leave.
+    const reads = await Promise.all(Array.from({ length: 20 }, () => store.read(taskId)));
+    expect(reads.map((record) => record?.taskId)).toEqual(Array(20).fill(taskId));
+    await holder.query("SELECT pg_advisory_unlock_all()");
+    expect((await outcomes).filter(({ status }) => status === "fulfilled")).toHaveLength(7);
   });
 
   it("that hand each statement another session, as a pooler may, make no difference", async () => {
