@@ -54,8 +54,10 @@ describeWithPostgres("pools", () => {
     }
     const [store, other] = stores as [TaskStore, TaskStore];
     const told: (TaskId | undefined)[] = [];
+    const toldSelf: (TaskId | undefined)[] = [];
     other.watch?.((taskId) => told.push(taskId));
-    await until("it listens", () => told.length > 0);
+    store.watch?.((taskId) => toldSelf.push(taskId));
+    await until("both listen", () => told.length > 0 && toldSelf.length > 0);
     const payloads = [{ name: "input" as const, bytes: new Uint8Array(100_000) }];
     const created = await createSample(store, { wakeAt: 1 }, { payloads, uniqueKeys: [{ key: "k" }] });
     const light = await store.revise({ ...created, message: "light" }, 1, { durable: false });
@@ -64,6 +66,10 @@ describeWithPostgres("pools", () => {
     const lease = await store.lease("sweep", 60_000);
     expect([await lease?.renew(), await other.lease("sweep", 1)]).toEqual([true, undefined]);
     await until("it hears", () => told.includes(created.taskId));
+    const foreign = await createSample(other);
+    await until("the other way too", () => toldSelf.includes(foreign.taskId));
+    // Its own change came before.
+    expect(toldSelf).not.toContain(created.taskId);
     await store.remove(created.taskId);
     const sessions = await pool.query(
       "SELECT current_setting('synchronous_commit') AS sync, current_setting('lock_timeout') AS lock",

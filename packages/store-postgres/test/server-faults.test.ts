@@ -123,7 +123,8 @@ describeOnOwnServer("faults of the server", ({ server, keep, open, openSession }
   });
 
   it("a lock that somebody holds makes calls `unavailable`, and leaves no session waiting for it", async () => {
-    const store = await open();
+    // As behind a pooler, where the sessions have no time limit of their own.
+    const store = await open({ directUrl: server().url });
     const created = await createSample(store);
     const [holder, admin] = [await openSession(), await openSession()];
     await holder.query("BEGIN");
