@@ -15,7 +15,10 @@ export const checkAnswers = (evidence: Evidence): readonly string[] => {
   return [...heard].flatMap(([job, lines]) => {
     const call = calls.get(job) ?? "";
     const tokens = [...new Set(lines.flatMap((line) => ("token" in line ? [line.token] : [])))];
-    if (tokens.length > 1) return [`job ${job} of call ${call} has heard ${tokens.length} answers: ${tokens.join(" ")}`];
+    if (tokens.length > 1)
+      return [`job ${job} of call ${call} has heard ${tokens.length} answers: ${tokens.join(" ")}`];
+    if (tokens[0] === "" && acknowledged.has(call)) return [`job ${job} of call ${call} was told that nobody answers`];
+    if (tokens[0] === "") return [];
     const answer = (given.get(call) ?? []).find(({ token }) => token === tokens[0]);
     if (answer === undefined) return [`job ${job} of call ${call} has heard ${tokens[0]}, which nobody answered`];
     const first = Math.min(...(acknowledged.get(call) ?? []).map(({ at }) => at));

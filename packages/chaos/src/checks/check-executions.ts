@@ -33,19 +33,27 @@ export const checkExecutions = (evidence: Evidence): readonly string[] => {
 };
 
 /** Workers ran a job only as often as BullMQ gave it to one; it did so again only after a stall, or when a person was asked. */
-const checkRuns = ({ jobs, lines }: Evidence): readonly string[] => {
+const checkRuns = (evidence: Evidence): readonly string[] => {
+  const { jobs, lines } = evidence;
   const ofJob = groupBy(lines, ({ job }) => job);
   const ids = new Set(jobs.map(({ id }) => id));
+  const deleting = new Set(eventsOf(evidence, "deleting").map(({ call }) => call));
+  const begun = lines.flatMap((line) => (line.kind === "begins" ? [line] : []));
+  // With a task that is deleted goes its job.
+  const missing = begun.filter(({ job, call }) => !ids.has(job) && !deleting.has(call));
   return [
     ...jobs.flatMap((job) => checkJobRuns(job, ofJob.get(job.id) ?? [])),
-    ...[...ofJob.keys()].filter((id) => !ids.has(id)).map((id) => `job ${id} was run and is not there`),
+    ...missing.map(({ job, call }) => `job ${job} of call ${call} was run and is not there`),
   ];
 };
 
-const checkJobRuns = ({ id, given, stalls }: KeptJob, lines: Evidence["lines"]): readonly string[] => {
+const checkJobRuns = ({ id, given, stalls, isRemoved }: KeptJob, lines: Evidence["lines"]): readonly string[] => {
+  // Its counts are gone.
+  if (isRemoved) return [];
   const runs = lines.filter(({ kind }) => kind === "begins").length;
   const asks = lines.some(({ kind }) => kind === "puts off" || kind === "is answered") ? 1 : 0;
   if (runs > given) return [`job ${id} was run ${runs} times, and given to workers ${given} times`];
-  if (given > 1 + asks + stalls) return [`job ${id} was given to workers ${given} times, and has stalled ${stalls} times`];
+  if (given > 1 + asks + stalls)
+    return [`job ${id} was given to workers ${given} times, and has stalled ${stalls} times`];
   return [];
 };

@@ -1,7 +1,12 @@
 import { type Evidence, eventsOf } from "./evidence.ts";
 
 /** How tools end that nobody cancels. */
-const ends: Readonly<Record<string, string>> = { quick: "succeeded", slow: "succeeded", ask: "succeeded", fail: "failed" };
+const ends: Readonly<Record<string, string>> = {
+  quick: "succeeded",
+  slow: "succeeded",
+  ask: "succeeded",
+  fail: "failed",
+};
 
 /** Every task is over, those that were acknowledged are there, and each has ended as its tool does, or as somebody wanted. */
 export const checkSettled = (evidence: Evidence): readonly string[] => {
@@ -12,7 +17,8 @@ export const checkSettled = (evidence: Evidence): readonly string[] => {
   const there = new Map(evidence.tasks.map(({ call, taskId }) => [call, taskId]));
   const lost = [...acknowledged].flatMap(([call, taskId]) => {
     const kept = there.get(call);
-    if (kept === undefined) return deleting.has(call) ? [] : [`call ${call} was told ${taskId ?? "a result"}, and has no task`];
+    if (kept === undefined)
+      return deleting.has(call) ? [] : [`call ${call} was told ${taskId ?? "a result"}, and has no task`];
     return taskId === undefined || taskId === kept ? [] : [`call ${call} was told ${taskId}, and its task is ${kept}`];
   });
   const unended = evidence.tasks.flatMap(({ call, taskId, state, message, isOver, isDeleted }) => {

@@ -29,9 +29,12 @@ export const checkStatuses = (evidence: Evidence): readonly string[] => {
     return seen.flatMap(({ status, wire, sentAt, at }) => {
       const missing = status === "not found";
       if (missing && at >= deletedAt) return [];
-      if (missing) return sentAt > acknowledgedAt ? [`the task of call ${call} was acknowledged and not found on ${wire}`] : [];
+      if (missing)
+        return sentAt > acknowledgedAt ? [`the task of call ${call} was acknowledged and not found on ${wire}`] : [];
       const before = ends.find((end) => end.at < sentAt && end.status !== status);
-      return before === undefined ? [] : [`the task of call ${call} was ${before.status}, and later ${status} on ${wire}`];
+      return before === undefined
+        ? []
+        : [`the task of call ${call} was ${before.status}, and later ${status} on ${wire}`];
     });
   });
 };

@@ -19,6 +19,8 @@ export interface KeptJob {
   /** JSON of what the worker returned, as Redis keeps it. */
   readonly returned: string | undefined;
   readonly failedReason: string | undefined;
+  /** Its task was cancelled before it ran to its end: only its ID is kept, so that it is not added again. */
+  readonly isRemoved: boolean;
   /** BullMQ's own count of how often it was given to a worker. */
   readonly given: number;
   /** BullMQ's own count of how often a worker lost it. */
@@ -27,9 +29,10 @@ export interface KeptJob {
 
 /** A line of a worker's ledger. */
 export type WorkerLine =
-  | { readonly kind: "begins"; readonly job: string }
+  | { readonly kind: "begins"; readonly job: string; readonly call: string }
   /** Waits for an answer: it will be run again from its beginning. */
   | { readonly kind: "puts off"; readonly job: string }
+  /** `token`: empty where the question was dismissed. */
   | { readonly kind: "is answered"; readonly job: string; readonly token: string }
   /** JSON of what it is about to return. */
   | { readonly kind: "returns"; readonly job: string; readonly value: string };

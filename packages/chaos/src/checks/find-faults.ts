@@ -7,7 +7,10 @@ import { checkStatuses } from "./check-statuses.ts";
 import type { Evidence } from "./evidence.ts";
 
 /** Everything in which a promise is not kept, one line for each. */
-export const findFaults = (evidence: Evidence): readonly string[] =>
-  [checkExecutions, checkStatuses, checkResults, checkAnswers, checkOwners, checkSettled].flatMap((check) =>
-    check(evidence),
-  );
+export const findFaults = (evidence: Evidence): readonly string[] => [
+  ...new Set(
+    [checkExecutions, checkStatuses, checkResults, checkAnswers, checkOwners, checkSettled].flatMap((check) =>
+      check(evidence),
+    ),
+  ),
+];

@@ -36,7 +36,7 @@ export type LedgerEvent =
   | { readonly kind: "result"; readonly call: string; readonly result: GivenResult; readonly wire: WireName }
   /** Somebody asked for it, whatever became of that. */
   | { readonly kind: "cancelling"; readonly call: string; readonly wire: WireName; readonly sentAt: number }
-  /** `latches`: on this wire the task is `cancelled` from here on. */
+  /** `latches`: it was told that the task is `cancelled`, which it then stays. */
   | { readonly kind: "cancelled"; readonly call: string; readonly latches: boolean; readonly at: number }
   /** From here on the task may be gone, because its owner deletes it. */
   | { readonly kind: "deleting"; readonly call: string; readonly sentAt: number }

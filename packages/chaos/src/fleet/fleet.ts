@@ -1,4 +1,4 @@
-import { type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ import { freePort } from "@taskbridge/services/free-port";
 import { findRedis, type RedisServer, startRedis } from "@taskbridge/services/redis";
 import { Redis } from "ioredis";
 import type { WorkerLine } from "../checks/evidence.ts";
-import { type BackingStore, sqliteFile, type StoreKind } from "./backing-store.ts";
+import { type BackingStore, type StoreKind, sqliteFile } from "./backing-store.ts";
 import { openPlace, type Place } from "./place.ts";
 import { type Owner, queueName, queuePrefix, writeConfig, writeTokens } from "./write-config.ts";
 
@@ -97,6 +97,10 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       targets,
       healthPath: "/readyz",
       healthEveryMs: 250,
+      choose: ({ headers }, up) =>
+        headers["mcp-protocol-version"] === "2026-07-28"
+          ? undefined
+          : up[Number(/\d+/.exec(String(headers["x-chaos-client"]))?.[0] ?? 0) % up.length],
       ...(options.onOutcome === undefined ? {} : { onOutcome: options.onOutcome }),
     });
     closing.push(balancer.close);
@@ -153,7 +157,9 @@ const openReplica = ({ folder, name, port, config, skewMs }: ReplicaOptions): Pl
     env: { TASKBRIDGE_CHAOS_SKEW_MS: String(skewMs) },
     logFile: join(folder, `${name}.log`),
     isReady: async () => {
-      const answer = await fetch(`http://${host}:${port}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+      const answer = await fetch(`http://${host}:${port}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(
+        () => undefined,
+      );
       await answer?.arrayBuffer().catch(() => undefined);
       return answer?.ok === true;
     },
@@ -169,7 +175,9 @@ const openWorker = (folder: string, queue: RedisServer, index: number): Place =>
     args: [queue.url, queuePrefix, queueName, ledgerFile(folder, index)],
     logFile: join(folder, `worker-${index}.log`),
     isReady: (child) => {
-      const told = ready.get(child) ?? Promise.race([once(child, "message").then(() => true), once(child, "exit").then(() => false)]);
+      const told =
+        ready.get(child) ??
+        Promise.race([once(child, "message").then(() => true), once(child, "exit").then(() => false)]);
       ready.set(child, told);
       return told;
     },

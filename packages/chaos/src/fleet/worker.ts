@@ -31,10 +31,12 @@ const pipelines: Readonly<Record<string, Pipeline>> = {
   },
   ask: async (job) => {
     const { id = "", data } = job;
-    const answer = await ask(job, { key: "publish", message: `Publish ${data.call} ?`, schema }).catch((error: unknown) => {
-      if ((error as Error).name === "DelayedError") note({ kind: "puts off", job: id });
-      throw error;
-    });
+    const answer = await ask(job, { key: "publish", message: `Publish ${data.call} ?`, schema }).catch(
+      (error: unknown) => {
+        if ((error as Error).name === "DelayedError") note({ kind: "puts off", job: id });
+        throw error;
+      },
+    );
     const { token = "" } = (answer.action === "accept" ? answer.content : {}) as { token?: string };
     note({ kind: "is answered", job: id, token });
     return { call: data.call, action: answer.action, token };
@@ -52,7 +54,7 @@ const worker = new Worker<Input>(
   bridgeProcessor(
     async (job: Job<Input>, _token, signal) => {
       const { id = "" } = job;
-      note({ kind: "begins", job: id });
+      note({ kind: "begins", job: id, call: job.data.call });
       const value = await pipelines[job.name]?.(job, signal);
       note({ kind: "returns", job: id, value: JSON.stringify(value) });
       return value;
