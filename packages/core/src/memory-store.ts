@@ -189,8 +189,10 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
       return payload && { bytes: payload.slice(range.offset, range.offset + range.length), totalBytes: payload.length };
     },
 
-    saveCursor: async (name, cursor) => {
+    saveCursor: async (name, cursor, previous) => {
+      if (cursors.get(name) !== previous) return false;
       cursors.set(name, cursor);
+      return true;
     },
     loadCursor: async (name) => cursors.get(name),
 

@@ -33,6 +33,7 @@ export type {
   PayloadChunk,
   PayloadRange,
   ReviseOptions,
+  StoreEnvironment,
   TaskStore,
   UniqueKey,
 } from "./contract/task-store.ts";

@@ -36,6 +36,9 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
     for (const { name, bytes } of written) payloads.write(task, name, bytes);
   };
 
+  const findCursor = (name: string): string | undefined =>
+    prepare("SELECT cursor FROM cursors WHERE name = ?").pluck().get(name) as string | undefined;
+
   const store: TaskStore = {
     contract: 1,
     shared: false,
@@ -99,15 +102,13 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
         return task === undefined ? undefined : payloads.read(task, name, range);
       }),
 
-    saveCursor: (name, cursor) =>
+    saveCursor: (name, cursor, previous) =>
       write("saveCursor", false, () => {
+        if (findCursor(name) !== previous) return false;
         prepare("INSERT OR REPLACE INTO cursors (name, cursor) VALUES (?, ?)").run(name, cursor);
+        return true;
       }),
-    loadCursor: (name) =>
-      read(
-        "loadCursor",
-        () => prepare("SELECT cursor FROM cursors WHERE name = ?").pluck().get(name) as string | undefined,
-      ),
+    loadCursor: (name) => read("loadCursor", () => findCursor(name)),
 
     // Not durable: whoever held a lease is gone with the machine.
     lease: async (name, ttlMs): Promise<Lease | undefined> => {

@@ -107,7 +107,7 @@ describe("watch", () => {
   it("tells each handle what another has changed, and not what it changed itself", async () => {
     const path = pathTo("tasks.db");
     const [store, other] = [await sqliteStore({ path }), await sqliteStore({ path })];
-    const told: TaskId[] = [];
+    const told: (TaskId | undefined)[] = [];
     const own = await createSample(store);
     let hear = (): void => {};
     const heard = new Promise<void>((resolve) => {

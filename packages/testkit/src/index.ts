@@ -1,2 +1,3 @@
 export { type FakeClock, fakeClock } from "./fake-clock.ts";
 export { seeded } from "./seeded.ts";
+export { type SharedMemory, type SharedMemoryHandle, sharedMemory } from "./shared-memory.ts";

@@ -14,6 +14,7 @@ const listenTo = (
   const told = new Set<TaskId>();
   const waiting = new Map<TaskId, () => void>();
   const stop = store.watch?.((taskId) => {
+    if (taskId === undefined) return;
     told.add(taskId);
     waiting.get(taskId)?.();
   });
@@ -52,7 +53,7 @@ export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void =
       const revised = await store().revise({ ...created, message: "running" }, 1);
       const removed = await createSample(store(), {}, { uniqueKeys: [{ key: "minted", heldForMs: 3_600_000 }] });
       await store().remove(removed.taskId);
-      await store().saveCursor("video", "5-1");
+      await store().saveCursor("video", "5-1", undefined);
       await store().close();
 
       const again = await reopen();

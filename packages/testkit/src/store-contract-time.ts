@@ -34,6 +34,24 @@ export const testTime = ({ describe, it, store, elapse }: StoreSuite): void => {
       assertSame(await store().due(10), []);
     });
 
+    it("hands what is due to one caller only, where it is claimed", async () => {
+      // In one process nobody competes for it.
+      if (!store().shared) return;
+      const now = store().now();
+      const early = await createSample(store(), { wakeAt: now - 2 });
+      const late = await createSample(store(), { wakeAt: now - 1 });
+      assertSame(await store().due(1, longMs), [early]);
+      assertSame(await store().due(10, shortMs), [late]);
+      assertSame(await store().due(10, longMs), []);
+      // Who does not claim sees all of it, and takes nothing away.
+      assertSame(await store().due(10), [early, late]);
+      assert.equal(await store().nextWakeAt(), early.wakeAt);
+      const revised = await store().revise({ ...early, message: "put off no longer" }, 1);
+      assertSame(await store().due(10, longMs), [revised]);
+      await elapse(shortMs);
+      assertSame(await store().due(10, longMs), [late]);
+    });
+
     it("tells the earliest wake-up of all, past or future", async () => {
       assert.equal(await store().nextWakeAt(), null);
       await createSample(store(), { wakeAt: null });
@@ -141,10 +159,22 @@ export const testTime = ({ describe, it, store, elapse }: StoreSuite): void => {
   describe("cursors of event sources", () => {
     it("are kept by name, the last one saved", async () => {
       assert.equal(await store().loadCursor("video"), undefined);
-      await store().saveCursor("video", "1-0");
-      await store().saveCursor("aws", "");
-      await store().saveCursor("video", '{"at":"2-0 🙂"}');
+      assert.equal(await store().saveCursor("video", "1-0", undefined), true);
+      assert.equal(await store().saveCursor("aws", "", undefined), true);
+      assert.equal(await store().saveCursor("video", '{"at":"2-0 🙂"}', "1-0"), true);
       assert.deepEqual([await store().loadCursor("video"), await store().loadCursor("aws")], ['{"at":"2-0 🙂"}', ""]);
+    });
+
+    it("stay where they are for whoever does not know the present one", async () => {
+      assert.equal(await store().saveCursor("video", "9-0", "1-0"), false);
+      assert.equal(await store().loadCursor("video"), undefined);
+      await store().saveCursor("video", "", undefined);
+      assert.equal(await store().saveCursor("video", "9-0", undefined), false);
+      await store().saveCursor("video", "2-0", "");
+      assert.equal(await store().saveCursor("video", "1-1", ""), false);
+      assert.equal(await store().loadCursor("video"), "2-0");
+      const races = Array.from({ length: 8 }, (_, index) => store().saveCursor("video", `3-${index}`, "2-0"));
+      assert.equal((await Promise.all(races)).filter(Boolean).length, 1);
     });
   });
 };

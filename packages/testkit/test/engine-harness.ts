@@ -19,6 +19,7 @@ import { memoryStore } from "@taskbridge/core/memory";
 import type { TaskStore } from "@taskbridge/core/store";
 import { type FakeAdapterOptions, type FakeBackend, type FakeTarget, fakeAdapter } from "../src/adapter.ts";
 import { type FakeClock, fakeClock } from "../src/fake-clock.ts";
+import { type SharedMemoryHandle, sharedMemory } from "../src/shared-memory.ts";
 
 /** One life of a server process: an engine that can be stopped and killed at any of its awaits. */
 export interface Process {
@@ -28,6 +29,8 @@ export interface Process {
   /** Kills it `count` awaits of store or backend from now: odd ones before the call, even ones after it took effect. */
   killAfter(count: number): void;
   readonly isKilled: boolean;
+  /** How this process sees the store, where the world has `replicas`. */
+  readonly handle: SharedMemoryHandle;
   /** As SIGSTOP: its awaits and timers come back only after `resume`. */
   pause(): void;
   resume(): void;
@@ -52,6 +55,8 @@ export interface WorldOptions {
   readonly tool?: Partial<ToolDefinition>;
   readonly limits?: Partial<Limits>;
   readonly encryptionKey?: Uint8Array;
+  /** Each process has a handle of its own to a store that says that it is shared, and tells of others' changes. */
+  readonly replicas?: boolean;
   /** What is done to the store before every process uses it. */
   readonly wrapStore?: (store: TaskStore) => TaskStore;
 }
@@ -71,7 +76,8 @@ export const seededBytes = (seed: string): ((count: number) => Uint8Array) => {
 
 export const createWorld = (options: WorldOptions = {}): World => {
   const clock = fakeClock();
-  const memory = memoryStore({ clock });
+  const shared = sharedMemory({ clock });
+  const memory = options.replicas === true ? shared.open() : memoryStore({ clock });
   const store = options.wrapStore?.(memory) ?? memory;
   const { backend } = fakeAdapter({ ...options.adapter, clock });
   const audit: AuditEvent[] = [];
@@ -84,8 +90,9 @@ export const createWorld = (options: WorldOptions = {}): World => {
     boot: async (overrides = {}) => {
       booted++;
       const gate = createGate();
+      const handle = shared.open();
       const engine = createTaskEngine({
-        store: gate.wrap(store),
+        store: options.replicas === true ? { ...spread(gate.wrap(handle)), ...hearing(handle) } : gate.wrap(store),
         adapters: { fake: wrapWatch(gate.wrap(backend.connect()), gate.onKill) },
         tools: [
           { name: "job", adapter: "fake", target: { run: "job" }, ...options.tool, task: options.task ?? {} },
@@ -103,7 +110,7 @@ export const createWorld = (options: WorldOptions = {}): World => {
       });
       await engine.open();
       await clock.settle();
-      return Object.assign(gate, { engine });
+      return Object.assign(gate, { engine, handle });
     },
     record: (taskId) => memory.read(asTaskId(taskId)),
     audited: (kind) => audit.filter((event) => event.kind === kind),
@@ -215,7 +222,8 @@ const wrapWatch = (
   };
 };
 
-const spread = (adapter: WorkflowAdapter<FakeTarget>): WorkflowAdapter<FakeTarget> =>
-  Object.fromEntries(
-    Object.keys(adapter).map((name) => [name, Reflect.get(adapter, name)]),
-  ) as unknown as WorkflowAdapter<FakeTarget>;
+/** Not a call, so that no gate is passed. */
+const hearing = ({ watch }: TaskStore): Pick<TaskStore, "watch"> => (watch === undefined ? {} : { watch });
+
+const spread = <Wrapped extends object>(wrapped: Wrapped): Wrapped =>
+  Object.fromEntries(Object.keys(wrapped).map((name) => [name, Reflect.get(wrapped, name)])) as unknown as Wrapped;

@@ -105,12 +105,12 @@ export const createLedger = (options: LedgerOptions): Ledger => {
             noteRemoval(taskId);
           }),
         list: (scope, filter, cursor, limit) => pass(() => store.list(scope, filter, cursor, limit)),
-        due: (limit) => pass(() => store.due(limit)),
+        due: (limit, claimForMs) => pass(() => store.due(limit, claimForMs)),
         nextWakeAt: () => pass(() => store.nextWakeAt()),
         findByExecution: (adapterId, by) => pass(() => store.findByExecution(adapterId, by)),
         putPayload: (taskId, name, offset, bytes) => pass(() => store.putPayload(taskId, name, offset, bytes)),
         readPayload: (taskId, name, range) => pass(() => store.readPayload(taskId, name, range)),
-        saveCursor: (name, cursor) => pass(() => store.saveCursor(name, cursor)),
+        saveCursor: (name, cursor, previous) => pass(() => store.saveCursor(name, cursor, previous)),
         loadCursor: (name) => pass(() => store.loadCursor(name)),
         lease: (name, ttlMs) =>
           pass(async () => {

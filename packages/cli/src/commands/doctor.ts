@@ -82,7 +82,7 @@ const checkStore = async (config: Config, { adapters }: Pipelines): Promise<Find
       const count = records.length === 100 ? "100 or more tasks" : formatCount(records.length, "task");
       const running = `${count} under way`;
       return [
-        config.store === "memory:"
+        config.store.url === "memory:"
           ? { level: "warning", subject, message: "memory: loses every task when the server ends" }
           : { level: "ok", subject, message: `can be read and written, survives restarts; ${running}` },
         ...hostBound.map(([name]): Finding => {

@@ -10,7 +10,7 @@ export interface Config {
   /** The absolute folder of the file: what relative paths are relative to. */
   readonly directory: string;
   readonly server: ServerSettings;
-  readonly store: string;
+  readonly store: StoreEntry;
   readonly adapters: Readonly<Record<string, AdapterEntry>>;
   readonly tools: readonly ToolEntry[];
   readonly limits: LimitSettings;
@@ -38,6 +38,15 @@ export interface ServerSettings {
     readonly allowedOrigins?: readonly string[];
   };
   readonly auth?: { readonly tokens: string };
+}
+
+/** Where tasks are kept. Written as its URL alone where nothing else is said of it. */
+export interface StoreEntry {
+  readonly url: string;
+  /** Its place in the file. */
+  readonly path: ConfigPath;
+  /** What else is said of it, for its package to check. */
+  readonly options: JsonObject;
 }
 
 export interface AdapterEntry {

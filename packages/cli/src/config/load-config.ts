@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { isBridgeError } from "@taskbridge/core/adapter";
+import { isBridgeError, type JsonObject } from "@taskbridge/core/adapter";
 import { checkSchema } from "./check-schema.ts";
 import { closestName } from "./closest-name.ts";
-import { type AdapterEntry, type Config, defaultStore, type ToolEntry } from "./config.ts";
+import { type AdapterEntry, type Config, defaultStore, type StoreEntry, type ToolEntry } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { type ConfigPath, formatPath, parsePath } from "./config-path.ts";
 import { type ParsedYaml, parseYaml } from "./parse-yaml.ts";
@@ -53,9 +53,18 @@ const refuse = (file: string, parsed: ParsedYaml, faults: readonly Fault[]): voi
   );
 };
 
+type WrittenStore = string | (JsonObject & { readonly url: string });
+
+const toStore = (written: WrittenStore = defaultStore): StoreEntry => {
+  if (typeof written === "string") return { url: written, path: ["store"], options: {} };
+  const { url, ...options } = written;
+  return { url, path: ["store", "url"], options };
+};
+
 const toConfig = (file: string, directory: string, parsed: ParsedYaml, { value, secrets }: Substituted): Config => {
   // The schema has vouched for the shape.
-  const content = value as Partial<Config> & Pick<Config, "adapters" | "tools">;
+  const content = value as Partial<Omit<Config, "store">> &
+    Pick<Config, "adapters" | "tools"> & { readonly store?: WrittenStore };
   const redact = (text: string): string => hide(text, secrets);
   const fault = (path: ConfigPath, message: string): ConfigError =>
     new ConfigError(file, [{ path, message: redact(message), ...parsed.locate(path) }]);
@@ -63,7 +72,7 @@ const toConfig = (file: string, directory: string, parsed: ParsedYaml, { value, 
     file,
     directory,
     server: content.server ?? {},
-    store: content.store ?? defaultStore,
+    store: toStore(content.store),
     adapters: content.adapters,
     tools: content.tools,
     limits: content.limits ?? {},

@@ -1,32 +1,46 @@
-import type { CreateStore, TaskStore } from "@taskbridge/core/store";
+import { type CreateStore, isBridgeError, type TaskStore } from "@taskbridge/core/store";
 import type { Config } from "./config.ts";
 import { importPackage } from "./import-package.ts";
 
 /** The packages that exist, by the scheme of `store`. */
-const packages: Readonly<Record<string, string>> = { sqlite: "@taskbridge/store-sqlite" };
+const packages: Readonly<Record<string, string>> = {
+  sqlite: "@taskbridge/store-sqlite",
+  redis: "@taskbridge/store-redis",
+  rediss: "@taskbridge/store-redis",
+  postgres: "@taskbridge/store-postgres",
+  postgresql: "@taskbridge/store-postgres",
+};
+
+const forms = "memory:, sqlite:PATH, redis://HOST or postgres://HOST/DATABASE";
 
 /** Throws a ConfigError when `store` names none that exists. Opens nothing. */
-export const checkStoreUrl = (config: Config): void => {
-  const { store } = config;
+export const checkStoreUrl = ({ store, fault }: Config): void => {
   // The rest of the text may hold a password.
-  const [, scheme, rest] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(store) ?? [];
-  if (scheme === "memory" && rest === "") return;
-  if (scheme !== undefined && Object.hasOwn(packages, scheme) && rest !== "") return;
-  const got = scheme === undefined ? "text without a scheme" : `"${scheme}:${rest === "" ? "" : "…"}"`;
-  throw config.fault(["store"], `must be memory: or sqlite:PATH, got ${got}`);
+  const [, scheme, rest] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(store.url) ?? [];
+  const isMemory = scheme === "memory" && rest === "";
+  if (!isMemory && (scheme === undefined || !Object.hasOwn(packages, scheme) || rest === "")) {
+    const got = scheme === undefined ? "text without a scheme" : `"${scheme}:${rest === "" ? "" : "…"}"`;
+    throw fault(store.path, `must be ${forms}, got ${got}`);
+  }
+  const [unknown] = isMemory ? Object.keys(store.options) : [];
+  if (unknown !== undefined) throw fault(["store", unknown], "memory: has no options");
 };
 
 export const openStore = async (config: Config): Promise<TaskStore> => {
   checkStoreUrl(config);
-  const scheme = config.store.slice(0, config.store.indexOf(":"));
+  const { url, path, options } = config.store;
+  const scheme = url.slice(0, url.indexOf(":"));
   if (scheme === "memory") return (await import("@taskbridge/core/memory")).memoryStore();
   const name = packages[scheme] as string;
   const outcome = await importPackage([name], config.directory, `npm install ${name}`);
-  if ("fault" in outcome) throw config.fault(["store"], outcome.fault);
+  if ("fault" in outcome) throw config.fault(path, outcome.fault);
   const createStore = outcome.exports["createStore"] as CreateStore;
   try {
-    return await createStore(config.store, { baseDirectory: config.directory });
+    return await createStore(url, { baseDirectory: config.directory, options });
   } catch (error) {
-    throw config.rebase(error, ["store"]);
+    throw config.rebase(error, isAboutUrl(error) ? path : ["store"]);
   }
 };
+
+/** Whether an error names no option of its own. */
+const isAboutUrl = (error: unknown): boolean => isBridgeError(error) && error.data?.["path"] === undefined;

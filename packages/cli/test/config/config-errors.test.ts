@@ -131,15 +131,25 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
   ["auth without tokens", `${valid}server: { auth: {} }\n`, "7: server.auth.tokens: missing"],
   [
     "a store of a later version",
-    `${valid}store: "redis://u:secret@h"\n`,
-    '7: store: must be memory: or sqlite:PATH, got "redis:…"',
+    `${valid}store: "etcd://u:secret@h"\n`,
+    '7: store: must be memory:, sqlite:PATH, redis://HOST or postgres://HOST/DATABASE, got "etcd:…"',
   ],
   [
     "a store without a scheme",
     `${valid}store: ./x.db\n`,
-    "7: store: must be memory: or sqlite:PATH, got text without a scheme",
+    "7: store: must be memory:, sqlite:PATH, redis://HOST or postgres://HOST/DATABASE, got text without a scheme",
   ],
-  ["a store without a path", `${valid}store: "sqlite:"\n`, '7: store: must be memory: or sqlite:PATH, got "sqlite:"'],
+  [
+    "a store with options, of a kind that does not exist",
+    `${valid}store: { url: "etcd://h", pool: 3 }\n`,
+    '7: store.url: must be memory:, sqlite:PATH, redis://HOST or postgres://HOST/DATABASE, got "etcd:…"',
+  ],
+  ["options for memory:", `${valid}store: { url: "memory:", pool: 3 }\n`, "7: store.pool: memory: has no options"],
+  [
+    "a store without a path",
+    `${valid}store: "sqlite:"\n`,
+    '7: store: must be memory:, sqlite:PATH, redis://HOST or postgres://HOST/DATABASE, got "sqlite:"',
+  ],
   [
     "a bad adapter name",
     valid.replace("local:", "1st:"),

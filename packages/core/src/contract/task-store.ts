@@ -1,4 +1,5 @@
 import type { AdapterId, ExecutionRef, OwnerId, StartKey, TaskId } from "./identity.ts";
+import type { JsonObject } from "./json-value.ts";
 import type { PayloadName, TaskRecord } from "./task-record.ts";
 
 /** A name that only one task may hold, such as a client-minted ID or a folded call. */
@@ -84,8 +85,8 @@ export interface Lease {
 
 /**
  * Where records live. Every write is atomic and, unless said otherwise, durable when it resolves. Errors: `conflict` (a
- * revision or a unique key), `limit_exceeded`, `not_found`, `unavailable` (locked, full, unreachable), `misconfigured` (a
- * foreign or newer schema). A store never blocks the event loop on a lock.
+ * revision or a unique key), `limit_exceeded`, `not_found`, `unavailable` (locked, full, unreachable, or too slow; a write
+ * may have taken effect nevertheless), `misconfigured` (a foreign or newer schema). A store never blocks the event loop on a lock.
  */
 export interface TaskStore {
   /** Version of this contract. */
@@ -108,9 +109,13 @@ export interface TaskStore {
   remove(taskId: TaskId): Promise<void>;
   /** At most `limit` records, from the beginning or from where `cursor` (of the same scope and filter) left off. Read only. */
   list(scope: ListScope, filter: ListFilter, cursor: string | undefined, limit: number): Promise<ListPage>;
-  /** Records whose `wakeAt` is not after now, earliest first. */
-  due(limit: number): Promise<readonly TaskRecord[]>;
-  /** The earliest `wakeAt` of all, past or future; null when no record has one. */
+  /**
+   * Records whose `wakeAt` is not after now, earliest first. With `claimForMs`, each of them is handed to one caller only: those
+   * of others pass it over until that time is up, or the record is revised. Saves cost; correctness never rests on it, and
+   * a store that is not `shared` may ignore it.
+   */
+  due(limit: number, claimForMs?: number): Promise<readonly TaskRecord[]>;
+  /** The earliest `wakeAt` of all, past or future, claimed or not; null when no record has one. */
   nextWakeAt(): Promise<number | null>;
   /** The newest record of that adapter with this ref or start key. One indexed read. */
   findByExecution(
@@ -126,19 +131,31 @@ export interface TaskStore {
   /** Undefined when there is no such payload. */
   readPayload(taskId: TaskId, name: PayloadName, range: PayloadRange): Promise<PayloadChunk | undefined>;
   /**
-   * Keeps an event source's position, replacing the one before. A crash of the machine may bring an earlier one back, never
-   * one whose events' own writes are lost: what is told twice changes nothing, so that a position is not worth a sync.
+   * Keeps an event source's position if the one kept is still `previous` (undefined: none is). False, and nothing is written,
+   * when it is another: somebody else has moved it. A crash of the machine may bring an earlier one back, never one whose
+   * events' own writes are lost: what is told twice changes nothing, so that a position is not worth a sync.
    */
-  saveCursor(name: string, cursor: string): Promise<void>;
+  saveCursor(name: string, cursor: string, previous: string | undefined): Promise<boolean>;
   /** Undefined when none was saved under this name. */
   loadCursor(name: string): Promise<string | undefined>;
   /** Takes the lease of this name for `ttlMs`. Undefined while someone else holds it. */
   lease(name: string, ttlMs: number): Promise<Lease | undefined>;
-  /** Tells, soon and not necessarily each time, which records other processes have changed. Returns how to stop. */
-  watch?(listener: (taskId: TaskId) => void): () => void;
+  /**
+   * Tells, soon and not necessarily each time, which records other processes have changed; undefined where that may have
+   * been missed for a while, so that any may have. Returns how to stop.
+   */
+  watch?(listener: (taskId: TaskId | undefined) => void): () => void;
   /** Releases what the store holds open. Idempotent; any other call afterwards may reject with `unavailable`. */
   close(): Promise<void>;
 }
 
-/** The factory that a store package exports for configuration files. `url` is the configured text, `baseDirectory` what relative paths are relative to. */
-export type CreateStore = (url: string, environment: { readonly baseDirectory: string }) => Promise<TaskStore>;
+/** What a store package's factory gets beside the configured text. */
+export interface StoreEnvironment {
+  /** What relative paths are relative to. */
+  readonly baseDirectory: string;
+  /** What else the configuration says of the store; one that the package does not know is `misconfigured`. */
+  readonly options?: JsonObject;
+}
+
+/** The factory that a store package exports for configuration files. `url` is the configured text. */
+export type CreateStore = (url: string, environment: StoreEnvironment) => Promise<TaskStore>;

@@ -28,6 +28,8 @@ export type AuditKind =
   | "adapter_suspect"
   | "adapter_unavailable"
   | "watch_ended"
+  | "lead_gained"
+  | "lead_lost"
   | "internal_error";
 
 /** One structured event. Never holds inputs, outputs or secrets. */

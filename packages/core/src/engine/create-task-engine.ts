@@ -12,6 +12,7 @@ import { claimQuestion, releaseQuestion } from "./claim-question.ts";
 import { createTask, requireInput, requireTool } from "./create-task.ts";
 import { deleteTask } from "./delete-task.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { hearChanges } from "./hear-changes.ts";
 import { inspectScheduler } from "./inspect-scheduler.ts";
 import { type Limits, resolveLimits } from "./limits.ts";
 import { listTasks } from "./list-tasks.ts";
@@ -21,12 +22,13 @@ import { encryptedBox, plainBox } from "./secret-box.ts";
 import { serveDue } from "./serve-due.ts";
 import { serviceLoop } from "./service-loop.ts";
 import { sweeper } from "./sweep.ts";
+import { takeUpdates } from "./take-updates.ts";
 import type { TaskEngine } from "./task-engine.ts";
 import { taskHub } from "./task-hub.ts";
 import { type RandomBytes, systemRandomBytes } from "./task-id.ts";
 import { type ResolvedTool, resolveTool, type ToolDefinition } from "./tool-definition.ts";
 import { jsonChecks } from "./validate-json.ts";
-import { adapterWatcher, takeUpdates } from "./watch-adapters.ts";
+import { adapterWatcher } from "./watch-adapters.ts";
 
 /** What an engine is made of. */
 export interface TaskEngineOptions {
@@ -89,7 +91,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
   const scheduler = inspectScheduler(engine);
   const watcher = adapterWatcher(engine);
   const services = [serviceLoop(engine), sweeper(engine, scheduler), watcher];
-  const stopHearing = options.store.watch?.((taskId) => engine.hub.publish(taskId, undefined)) ?? (() => {});
+  const stopHearing = hearChanges(engine);
 
   return {
     tools: engine.tools,

@@ -6,17 +6,18 @@ import { aboutTask } from "./audit.ts";
 import { requireAdapter } from "./call-adapter.ts";
 import { cancelTask } from "./cancel-task.ts";
 import { toPublicId } from "./client-task-id.ts";
+import { createSurely } from "./create-surely.ts";
 import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failRefusedStart } from "./fail-refused-start.ts";
 import { fillTemplate } from "./fill-template.ts";
-import { reviseTask } from "./revise-task.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";
 import type { CreateTask } from "./task-engine.ts";
 import { mintStartKey, taskNotFound } from "./task-id.ts";
 import { takeTaskId, taskIdTaken, uniqueKeysOf } from "./task-keys.ts";
 import type { ResolvedTool } from "./tool-definition.ts";
 import { wakeAtOf } from "./transitions.ts";
+import { isStoreAway } from "./until-stored.ts";
 import { within } from "./within.ts";
 
 type NewRecord = Omit<TaskRecord, "revision">;
@@ -142,18 +143,18 @@ const writeRecord = async (
     payloads: [{ name: "input" as const, bytes: input }],
   };
   try {
-    return await engine.store.create(record, options);
+    return await createSurely(engine, record, options);
   } catch (error) {
     if (!isBridgeError(error)) throw error;
     if (error.code === "conflict" && request.taskId === undefined && options.uniqueKeys.length > 0) {
       const holder = await engine.store.read(error.data?.taskId as TaskId);
       // Who asks again after a stop wants it to run.
       if (holder !== undefined && holder.expired !== true && holder.cancel === undefined) return holder;
-      return engine.store.create(record, { ...options, uniqueKeys: [] });
+      return createSurely(engine, record, { ...options, uniqueKeys: [] });
     }
     if (error.code !== "limit_exceeded") throw explainRefusal(error, engine, tool, request);
     await lookAtOpenTasks(engine, record, error);
-    return engine.store.create(record, options).catch((second: unknown) => {
+    return createSurely(engine, record, options).catch((second: unknown) => {
       throw explainRefusal(toBridgeError(second), engine, tool, request);
     });
   }
@@ -210,7 +211,9 @@ const startAndAwait = async (
     return result;
   });
   engine.background(started);
-  const result = await within(engine, started, tool.task.ackMs, request.signal);
+  // The record is there for whoever comes after a store that is away now.
+  const settled = started.catch(orStoreAway);
+  const result = await within(engine, settled, tool.task.ackMs, request.signal);
   isHandedOut = true;
   if (result !== undefined) {
     await engine.store.remove(created.taskId);
@@ -225,9 +228,15 @@ const startAndAwait = async (
     await cancelTask(engine, created.taskId, { operator: true }, { reason, latch });
     throw callerGone();
   }
-  const record = await reviseTask(engine, created.taskId, () => undefined);
+  const record = await engine.store.read(created.taskId).catch((error: unknown) => orStoreAway(error) ?? created);
   if (record === undefined) throw taskNotFound();
   return record;
+};
+
+/** Throws what is no fault of the store. */
+const orStoreAway = (error: unknown): undefined => {
+  if (!isStoreAway(error)) throw error;
+  return undefined;
 };
 
 /** A task that another call is starting, once its start is settled or that call has been answered; undefined: it is gone. */

@@ -48,6 +48,10 @@ interface Look {
   /** When the last one was sent that told something. */
   seenAt?: number;
   inFlight?: Promise<void>;
+  /** While this process asks whether another has looked within the interval. */
+  asking?: Promise<void>;
+  /** Another process looks: what it sees is in the record, and until then nobody here asks again. */
+  elsewhereUntil?: number;
   /** Ends the look in flight while it has not been sent. */
   giveUp?: (() => void) | undefined;
   error?: string;
@@ -63,6 +67,9 @@ interface Ticket {
 
 /** The share of the newest look in how long looks take, unless it took longer than those before. */
 const newestShare = 0.05;
+
+/** Whoever learns that another process looks asks again after this share of the interval: that one may be gone. */
+const elsewhereShare = 0.25;
 
 export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const looks = new Map<TaskId, Look>();
@@ -179,8 +186,32 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
       if (!isSent) look.want = "detail";
       return look.want === "detail" ? look.inFlight : look.inFlight.then(() => refresh(record));
     }
-    const isFresh = look?.detailedAt !== undefined && engine.store.now() - look.detailedAt < intervalOf(record);
-    return isFresh ? undefined : enqueue(record, "detail");
+    const now = engine.store.now();
+    const isFresh = look?.detailedAt !== undefined && now - look.detailedAt < intervalOf(record);
+    if (isFresh || now < (look?.elsewhereUntil ?? 0)) return undefined;
+    return engine.store.shared ? lookUnlessElsewhere(record) : enqueue(record, "detail");
+  };
+
+  /** Once per interval in all processes that share the store. */
+  const lookUnlessElsewhere = (record: TaskRecord): Promise<void> => {
+    const look: Look = looks.get(record.taskId) ?? { want: "detail" };
+    looks.set(record.taskId, look);
+    const ask = async (): Promise<void> => {
+      const intervalMs = intervalOf(record);
+      const isOurs = await engine.store.lease(`look:${record.taskId}`, intervalMs).then(
+        (lease) => lease !== undefined,
+        (error: unknown) => {
+          // What is known is told nevertheless.
+          look.error = toBridgeError(error).message;
+          return false;
+        },
+      );
+      if (!isOurs) look.elsewhereUntil = engine.store.now() + intervalMs * elsewhereShare;
+      else if (look.inFlight !== undefined) await look.inFlight;
+      else if (canLook(record)) await enqueue(record, "detail");
+    };
+    look.asking ??= ask().finally(() => delete look.asking);
+    return look.asking;
   };
 
   return {
@@ -209,7 +240,7 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     isRefused: (adapterId) => (lines.get(adapterId)?.penalty.ms ?? 0) > 0,
     prune: (before) => {
       for (const [taskId, look] of looks)
-        if (look.inFlight === undefined && (look.sentAt ?? 0) < before) {
+        if (look.inFlight === undefined && look.asking === undefined && (look.sentAt ?? 0) < before) {
           looks.delete(taskId);
           suspect.forget(taskId);
         }

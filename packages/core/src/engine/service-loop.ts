@@ -1,16 +1,24 @@
 import { toBridgeError } from "../contract/bridge-error.ts";
 import type { TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
+import { isForeign } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { serveDue } from "./serve-due.ts";
 import type { Service } from "./service.ts";
+import { wakeAtOf } from "./transitions.ts";
 
 /** Records served side by side. */
 const mostAtOnce = 16;
 /** Another process's write may set an earlier time than the one waited for; it is noticed at the latest after this (milliseconds). */
 const longestPauseMs = 5_000;
-/** A record that could not be served is left alone for this long (milliseconds). */
+/** A record that could not be served, or that another process serves, is left alone for this long (milliseconds). */
 const coolDownMs = 1_000;
+/** What only a process of another version can do is looked at again after this long (milliseconds). */
+const foreignMs = 60_000;
+/** Where several processes serve, what one has got is not handed to another for this long (milliseconds). */
+const handedOutMs = 5_000;
+/** Who writes a record serves it as well; others look after it this much later (milliseconds), and for many at once. */
+const othersWriteMs = 250;
 
 /** Serves every record when it is due. Sleeps until the earliest; a write in this process that sets an earlier one wakes it. */
 export const serviceLoop = (engine: EngineContext): Service => {
@@ -50,18 +58,25 @@ export const serviceLoop = (engine: EngineContext): Service => {
   const takeTurn = async (): Promise<number> => {
     const now = engine.store.now();
     for (const [taskId, until] of coolUntil) if (until <= now) coolUntil.delete(taskId);
-    const due = await engine.store.due(mostAtOnce + coolUntil.size);
+    const many = mostAtOnce + coolUntil.size;
+    const due = await (engine.store.shared ? engine.store.due(many, handedOutMs) : engine.store.due(many));
     const ready = due.filter((record) => !coolUntil.has(record.taskId)).slice(0, mostAtOnce);
     await Promise.all(ready.map((record) => serve(record)));
     if (ready.length > 0) return engine.store.now();
     if (due.length > 0) return now + coolDownMs;
-    const next = await engine.store.nextWakeAt();
-    return Math.min(next ?? Number.POSITIVE_INFINITY, engine.store.now() + longestPauseMs);
+    const next = (await engine.store.nextWakeAt()) ?? Number.POSITIVE_INFINITY;
+    // What was due at the time of the look is with another process.
+    return Math.min(next <= now ? now + coolDownMs : next, engine.store.now() + longestPauseMs);
   };
 
   const serve = async (record: TaskRecord): Promise<void> => {
     try {
       await serveDue(engine, record);
+      const now = engine.store.now();
+      if (record.effects.some((effect) => isForeign(effect) && effect.notBefore <= now)) {
+        const ownWakeAt = wakeAtOf({ ...record, effects: record.effects.filter((effect) => !isForeign(effect)) });
+        coolUntil.set(record.taskId, Math.min(now + foreignMs, ownWakeAt ?? Number.POSITIVE_INFINITY));
+      }
     } catch (error) {
       coolUntil.set(record.taskId, engine.store.now() + coolDownMs);
       engine.audit({ kind: "internal_error", taskId: record.taskId, message: toBridgeError(error).message });
@@ -72,7 +87,7 @@ export const serviceLoop = (engine: EngineContext): Service => {
   return {
     start: () => {
       unsubscribe = engine.hub.subscribeAll((_taskId, record) => {
-        if (record === undefined) plan(engine.store.now());
+        if (record === undefined) plan(engine.store.now() + (engine.store.shared ? othersWriteMs : 0));
         else if (record.wakeAt !== null) plan(record.wakeAt);
       });
       run();

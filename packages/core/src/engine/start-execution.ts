@@ -14,6 +14,7 @@ import { fillTemplate } from "./fill-template.ts";
 import { readInput } from "./payloads.ts";
 import { takeStartError } from "./take-start-error.ts";
 import { applySnapshot, hasExecutionEnded, type Transition } from "./transitions.ts";
+import { untilStored } from "./until-stored.ts";
 
 export type StartEffect = Extract<Effect, { kind: "start" }>;
 
@@ -39,11 +40,12 @@ export const sendStart = async (
   effect: StartEffect,
   promise: StartPromise,
 ): Promise<StartResult> => {
-  const input = await readInput(engine, record.taskId);
+  const input = await untilStored(engine, readForMs, () => readInput(engine, record.taskId));
   // Held up until another process may have drawn its conclusions: they must stay true.
   if (input === undefined || engine.store.now() >= effect.notBefore) return undefined;
+  let outcome: StartOutcome;
   try {
-    const outcome = await callAdapter(engine, {
+    outcome = await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "start",
       timeoutMs: engine.limits.callTimeoutMs,
@@ -55,15 +57,23 @@ export const sendStart = async (
         return adapter.start({ ...request, ...earlierSend(record) }, context);
       },
       // Whatever was concluded meanwhile: it runs.
-      takeLate: (outcome) => saveStarted(engine, record, outcome),
+      takeLate: (late) => saveSurely(engine, record, late),
     });
-    await saveStarted(engine, record, outcome);
-    return undefined;
   } catch (error) {
     if (engine.closing.aborted) return undefined;
     return takeStartError(engine, record, effect, toBridgeError(error), promise);
   }
+  await saveSurely(engine, record, outcome);
+  return undefined;
 };
+
+/** How long a store that is away is waited for before anything is sent (milliseconds). */
+const readForMs = 5_000;
+/** How long a store that is away is waited for (milliseconds), so that a ref is not lost that only this process knows. */
+const saveForMs = 600_000;
+
+const saveSurely = (engine: EngineContext, record: TaskRecord, outcome: StartOutcome): Promise<void> =>
+  untilStored(engine, saveForMs, () => saveStarted(engine, record, outcome));
 
 /** Of a record that is marked with the send at hand: when it was first sent before that. */
 const earlierSend = ({ start }: TaskRecord): { readonly firstSentAt?: number } =>

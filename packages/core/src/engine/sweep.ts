@@ -1,11 +1,11 @@
 import { toBridgeError } from "../contract/bridge-error.ts";
 import type { AdapterId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
-import type { Lease } from "../contract/task-store.ts";
 import type { WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import { chooseDetailed } from "./choose-detailed.ts";
 import type { EngineContext } from "./engine-context.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
+import { leadership } from "./leadership.ts";
 import type { Service } from "./service.ts";
 
 /** Records read at once. */
@@ -16,7 +16,7 @@ const mostPage = 1_000;
 interface Swept {
   readonly adapterId: AdapterId;
   readonly adapter: WorkflowAdapter;
-  /** When this process began to (epoch milliseconds): it knows of no look before. */
+  /** When this process began to lead (epoch milliseconds): it knows of no look before. */
   readonly since: number;
 }
 
@@ -24,66 +24,76 @@ interface Swept {
 export const sweepIntervalMs = (engine: EngineContext, adapter: WorkflowAdapter): number =>
   Math.min(engine.limits.sweepIntervalMs, (adapter.traits.mustInspectWithinMs ?? Number.POSITIVE_INFINITY) / 3);
 
-/** Looks, in turn, at every execution that holds a slot, so that an end is noticed although nobody asks. */
+/** Looks, in turn, at every execution that holds a slot, so that an end is noticed although nobody asks. One process does so for all. */
 export const sweeper = (engine: EngineContext, scheduler: InspectScheduler): Service => {
-  const timers = new Map<AdapterId, () => void>();
-  const turns = new Set<Promise<void>>();
-  const leases = new Map<AdapterId, Lease>();
-  let isStopped = false;
+  const services = [...engine.adapters]
+    .filter(([, adapter]) => adapter.inspect !== undefined)
+    .map(([adapterId, adapter]) => adapterSweeper(engine, scheduler, adapterId, adapter));
+  return {
+    start: () => {
+      for (const service of services) service.start();
+    },
+    stop: async () => void (await Promise.all(services.map((service) => service.stop()))),
+  };
+};
+
+const adapterSweeper = (
+  engine: EngineContext,
+  scheduler: InspectScheduler,
+  adapterId: AdapterId,
+  adapter: WorkflowAdapter,
+): Service => {
+  const everyMs = sweepIntervalMs(engine, adapter);
+  let isLeading = false;
   let since = 0;
+  let cancelTimer: () => void = () => {};
+  let cancelPruning: () => void = () => {};
+  let sweep: Promise<void> | undefined;
 
-  /** One process sweeps for all, and goes on doing so: whoever holds the lease keeps it while it lives. */
-  const lead = async (adapterId: AdapterId, everyMs: number): Promise<Lease | undefined> => {
-    const held = leases.get(adapterId);
-    if (held !== undefined && (await held.renew())) return held;
-    leases.delete(adapterId);
-    const lease = await engine.store.lease(`sweep:${adapterId}`, Math.ceil(everyMs * 1.5));
-    if (lease !== undefined) leases.set(adapterId, lease);
-    return lease;
+  const plan = (delayMs: number, isFirst = false): void => {
+    cancelTimer();
+    cancelTimer = engine.clock.schedule(delayMs, () => {
+      sweep ??= sweepOnce(engine, scheduler, { adapterId, adapter, since }, () => isLeading || isFirst)
+        .catch((error: unknown) =>
+          engine.audit({ kind: "internal_error", adapterId, message: `the sweep: ${toBridgeError(error).message}` }),
+        )
+        .finally(() => {
+          sweep = undefined;
+          if (isLeading) plan(everyMs);
+        });
+    });
   };
 
-  /**
-   * One sweep, if this process leads. The first one whoever leads: the leader may be a process that was killed, and what
-   * ended while nobody ran is to be noticed now, not when its lease lapses.
-   */
-  const turn = async (adapterId: AdapterId, adapter: WorkflowAdapter, isFirst: boolean): Promise<void> => {
-    const everyMs = sweepIntervalMs(engine, adapter);
+  /** Also where another process sweeps: looks are remembered of what was read here. */
+  const pruneOn = (): void => {
     scheduler.prune(engine.store.now() - 10 * everyMs);
-    const lease = await lead(adapterId, everyMs);
-    if (lease === undefined && !isFirst) return;
-    const mayGoOn = async (): Promise<boolean> => isFirst || (await lease?.renew()) === true;
-    await sweepOnce(engine, scheduler, { adapterId, adapter, since }, mayGoOn);
+    cancelPruning = engine.clock.schedule(everyMs, pruneOn);
   };
 
-  const plan = (adapterId: AdapterId, adapter: WorkflowAdapter, delayMs: number, isFirst = false): void => {
-    if (isStopped) return;
-    timers.set(
-      adapterId,
-      engine.clock.schedule(delayMs, () => {
-        const sweep = turn(adapterId, adapter, isFirst)
-          .catch((error: unknown) =>
-            engine.audit({ kind: "internal_error", adapterId, message: `the sweep: ${toBridgeError(error).message}` }),
-          )
-          .finally(() => {
-            turns.delete(sweep);
-            plan(adapterId, adapter, sweepIntervalMs(engine, adapter));
-          });
-        turns.add(sweep);
-      }),
-    );
-  };
+  const lead = leadership(engine, `sweep:${adapterId}`, {
+    gained: () => {
+      isLeading = true;
+      since = engine.store.now();
+      // What ended while nobody led is to be noticed now.
+      if (sweep === undefined) plan(0);
+    },
+    lost: () => {
+      isLeading = false;
+      cancelTimer();
+    },
+  });
 
   return {
     start: () => {
-      since = engine.store.now();
-      for (const [adapterId, adapter] of engine.adapters)
-        if (adapter.inspect !== undefined) plan(adapterId, adapter, 0, true);
+      // A server that was killed is followed at once, where others are not likely, and not when its lease lapses.
+      if (!engine.store.shared) plan(0, true);
+      lead.start();
+      pruneOn();
     },
     stop: async () => {
-      isStopped = true;
-      for (const cancel of timers.values()) cancel();
-      await Promise.all(turns);
-      await Promise.allSettled([...leases.values()].map((lease) => lease.release()));
+      cancelPruning();
+      await lead.stop();
+      await sweep;
     },
   };
 };
@@ -92,7 +102,7 @@ const sweepOnce = async (
   engine: EngineContext,
   scheduler: InspectScheduler,
   { adapterId, adapter, since }: Swept,
-  mayGoOn: () => Promise<boolean>,
+  mayGoOn: () => boolean,
 ): Promise<void> => {
   const everyMs = sweepIntervalMs(engine, adapter);
   const startedAt = engine.store.now();
@@ -109,7 +119,7 @@ const sweepOnce = async (
   });
   for await (const page of pages()) {
     await Promise.all(page.map((record) => scheduler.lookNow(record, wantsDetail(record) ? "detail" : "status")));
-    if (engine.closing.aborted || !(await mayGoOn())) return;
+    if (engine.closing.aborted || !mayGoOn()) return;
   }
 };
 

@@ -7,6 +7,8 @@ export interface TaskHub {
   publish(taskId: TaskId, record: TaskRecord | undefined): void;
   /** Returns how to stop. */
   subscribe(taskId: TaskId, listener: (record: TaskRecord | undefined) => void): () => void;
+  /** The tasks that somebody hears of. */
+  subscribed(): readonly TaskId[];
   /** Hears of every record. Returns how to stop. */
   subscribeAll(listener: (taskId: TaskId, record: TaskRecord | undefined) => void): () => void;
 }
@@ -27,6 +29,7 @@ export const taskHub = (): TaskHub => {
         if (listeners.size === 0 && byTask.get(taskId) === listeners) byTask.delete(taskId);
       };
     },
+    subscribed: () => [...byTask.keys()],
     subscribeAll: (listener) => {
       all.add(listener);
       return () => void all.delete(listener);

@@ -1,101 +1,12 @@
 import { toBridgeError } from "../contract/bridge-error.ts";
-import { isEnded } from "../contract/execution-snapshot.ts";
 import type { AdapterId } from "../contract/identity.ts";
-import type { TaskRecord } from "../contract/task-record.ts";
-import type { ExecutionUpdate, Subscription, WorkflowAdapter } from "../contract/workflow-adapter.ts";
-import { takeSnapshot } from "./apply-transition.ts";
+import type { Subscription, WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import { callAdapter } from "./call-adapter.ts";
 import { backOffMs } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { openQuestions } from "./questions.ts";
+import { type LedWork, leadership, soleLead } from "./leadership.ts";
 import type { Service } from "./service.ts";
-import { saveStarted } from "./start-execution.ts";
-import { hasExecutionEnded } from "./transitions.ts";
-
-/** Puts news from a backend into the records it is about. News that fits no task is told to the audit and dropped. */
-export const takeUpdates = async (
-  engine: EngineContext,
-  adapterId: AdapterId,
-  updates: readonly ExecutionUpdate[],
-): Promise<void> => {
-  const byExecution = new Map<string | undefined, ExecutionUpdate[]>();
-  for (const update of updates) {
-    const name = update.key ?? update.ref;
-    byExecution.set(name, [...(byExecution.get(name) ?? []), update]);
-  }
-  // Side by side, so that a store can write them down together; but for later news of one execution, which supersedes earlier.
-  const taken = await Promise.allSettled(
-    [...byExecution.values()].map(async (news) => {
-      for (const update of news) await takeNews(engine, adapterId, update);
-    }),
-  );
-  const failed = taken.find((outcome) => outcome.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-};
-
-const takeNews = async (engine: EngineContext, adapterId: AdapterId, update: ExecutionUpdate): Promise<void> => {
-  const record = await findRecord(engine, adapterId, update);
-  if (record !== undefined) return takeUpdate(engine, record, update);
-  engine.audit({
-    kind: "unmatched_update",
-    adapterId,
-    message: "news about an execution that belongs to no task",
-    ...(update.ref === undefined ? {} : { execution: update.ref }),
-  });
-};
-
-const findRecord = async (
-  engine: EngineContext,
-  adapterId: AdapterId,
-  update: ExecutionUpdate,
-): Promise<TaskRecord | undefined> => {
-  // Beside a key that is not ours a ref proves nothing: a backend that counts anew gives an old one to another's execution.
-  if (update.key !== undefined) return engine.store.findByExecution(adapterId, { key: update.key });
-  return update.ref === undefined ? undefined : engine.store.findByExecution(adapterId, { ref: update.ref });
-};
-
-const takeUpdate = async (engine: EngineContext, record: TaskRecord, update: ExecutionUpdate): Promise<void> => {
-  if (record.ref === undefined && update.ref !== undefined) {
-    // The news overtook, or replaces, the answer to the start.
-    await saveStarted(engine, record, {
-      ref: update.ref,
-      ...(update.snapshot === undefined ? {} : { snapshot: update.snapshot }),
-    });
-    return;
-  }
-  // Nothing that is told of it now is worth a look.
-  if (hasExecutionEnded(record) && (update.snapshot === undefined || !isEnded(update.snapshot.status))) return;
-  // Nor is what is told under another ref taken for its own: a namesake's, or, where refs evolve, something that a look tells.
-  if (update.snapshot === undefined || (update.ref ?? record.ref) !== record.ref) {
-    engine.lookSoon(record);
-    return;
-  }
-  // Events come late and out of order: one that says less than an end is only a reason to look.
-  if (isEnded(update.snapshot.status) || !isOlder(record, update))
-    await takeSnapshot(engine, record, update.snapshot, trustOf(engine, record));
-  else engine.lookSoon(record);
-  if (lacksQuestion(record, update)) engine.lookSoon(record);
-};
-
-/** Where nobody can look, news must be taken as if it were a look. */
-const trustOf = (engine: EngineContext, record: TaskRecord): { readonly lookedAt?: number } =>
-  engine.adapters.get(record.adapterId)?.inspect === undefined ? { lookedAt: engine.store.now() } : {};
-
-/** Perhaps a question was withdrawn, perhaps the news is older than the question: a look tells. */
-const lacksQuestion = (record: TaskRecord, { snapshot }: ExecutionUpdate): boolean => {
-  const asked = new Set(snapshot?.questions?.map(({ id }) => id));
-  return snapshot?.questions !== undefined && openQuestions(record).some(({ questionId }) => !asked.has(questionId));
-};
-
-const rank = { queued: 0, running: 1, waiting: 1, succeeded: 2, failed: 2, cancelled: 2 } as const;
-
-const isOlder = (record: TaskRecord, update: ExecutionUpdate): boolean => {
-  const before = record.execution;
-  const told = update.snapshot;
-  if (before === undefined || told === undefined) return false;
-  if (rank[told.status] < rank[before.status]) return true;
-  return (told.progress?.done ?? Number.POSITIVE_INFINITY) < (before.progress?.done ?? 0);
-};
+import { takeUpdates } from "./take-updates.ts";
 
 /** A subscription that held at least this long (milliseconds) was a good one. */
 const lastingMs = 60_000;
@@ -105,21 +16,58 @@ export interface AdapterWatcher extends Service {
   isCutOff(adapterId: AdapterId): boolean;
 }
 
-/** Keeps one subscription per adapter that can push, renewed whenever it ends. */
+/**
+ * Keeps one subscription per adapter that can push, renewed whenever it ends: in one process of all that share the store,
+ * which hands over to another when it stops.
+ */
 export const adapterWatcher = (engine: EngineContext): AdapterWatcher => {
-  const open = new Map<AdapterId, Subscription>();
-  const timers = new Map<AdapterId, () => void>();
-  const attempts = new Map<AdapterId, number>();
-  const openedAt = new Map<AdapterId, number>();
-  const cutOff = new Set<AdapterId>();
-  let isStopped = false;
+  const watches = new Map(
+    [...engine.adapters]
+      .filter(([, adapter]) => adapter.watch !== undefined)
+      .map(([adapterId, adapter]) => [adapterId, watchAdapter(engine, adapterId, adapter)]),
+  );
+  return {
+    isCutOff: (adapterId) => watches.get(adapterId)?.isCutOff() === true,
+    start: () => {
+      for (const watch of watches.values()) watch.start();
+    },
+    stop: async () => void (await Promise.all([...watches.values()].map((watch) => watch.stop()))),
+  };
+};
 
-  const subscribe = async (adapterId: AdapterId, adapter: WorkflowAdapter): Promise<void> => {
-    const cursorName = `watch:${adapterId}`;
-    const cursor = await engine.store.loadCursor(cursorName);
-    const targets = [...engine.tools.values()]
-      .filter((tool) => tool.adapter === adapterId)
-      .map((tool) => adapter.parseTarget(tool.target));
+interface AdapterWatch extends Service {
+  isCutOff(): boolean;
+}
+
+const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: WorkflowAdapter): AdapterWatch => {
+  let isWanted = false;
+  let isCutOff = false;
+  let open: Subscription | undefined;
+  let openedAt: number | undefined;
+  let attempts = 0;
+  let cancelTimer: () => void = () => {};
+  let closing: Promise<unknown> = Promise.resolve();
+
+  const close = (): void => {
+    const ended = open;
+    open = undefined;
+    openedAt = undefined;
+    if (ended !== undefined) closing = Promise.allSettled([closing, ended.close()]);
+  };
+
+  const subscribe = async (): Promise<void> => {
+    // One of our own that is still ending would be told what this one is to be told.
+    await closing;
+    if (!isWanted || open !== undefined) return;
+    const position = await openPosition(engine, adapterId);
+    /** Whatever is told of this subscription once another is there is not about that one. */
+    let isCurrent = true;
+    const end = (message: string): void => {
+      if (!isCurrent) return;
+      isCurrent = false;
+      resubscribe(message);
+      close();
+    };
     const subscription = await callAdapter(engine, {
       adapterId,
       operation: "watch",
@@ -128,55 +76,101 @@ export const adapterWatcher = (engine: EngineContext): AdapterWatcher => {
       run: async (watched, context) =>
         watched.watch?.(
           {
-            targets,
-            ...(cursor === undefined ? {} : { cursor }),
-            sink: async (updates, nextCursor) => {
+            targets: targetsOf(engine, adapterId, adapter),
+            ...(position.start === undefined ? {} : { cursor: position.start }),
+            sink: async (updates, cursor) => {
               await takeUpdates(engine, adapterId, updates);
-              if (nextCursor !== undefined) await engine.store.saveCursor(cursorName, nextCursor);
+              if (cursor !== undefined && !(await position.move(cursor)))
+                end("another process has gone on from its position");
             },
-            ended: (error) => resubscribe(adapterId, adapter, error.message),
+            ended: (error) => end(error.message),
           },
           context,
         ),
     });
     if (subscription === undefined) return;
-    cutOff.delete(adapterId);
-    if (isStopped) await subscription.close();
-    else open.set(adapterId, subscription);
-    openedAt.set(adapterId, engine.store.now());
+    open = subscription;
+    // It has ended, or is no longer wanted, before it was there.
+    if (!isWanted || !isCurrent) {
+      close();
+      await closing;
+      return;
+    }
+    isCutOff = false;
+    openedAt = engine.store.now();
   };
 
-  const resubscribe = (adapterId: AdapterId, adapter: WorkflowAdapter, message: string): void => {
-    open.delete(adapterId);
-    if (isStopped) return;
-    cutOff.add(adapterId);
+  const resubscribe = (message: string): void => {
+    if (!isWanted) return;
+    isCutOff = true;
     // One that ends at once, again and again, is no better than one that fails.
-    const hasLasted = engine.store.now() - (openedAt.get(adapterId) ?? Number.POSITIVE_INFINITY) >= lastingMs;
-    const attempt = hasLasted ? 1 : (attempts.get(adapterId) ?? 0) + 1;
-    openedAt.delete(adapterId);
-    attempts.set(adapterId, attempt);
+    const hasLasted = engine.store.now() - (openedAt ?? Number.POSITIVE_INFINITY) >= lastingMs;
+    attempts = hasLasted ? 1 : attempts + 1;
     engine.audit({ kind: "watch_ended", adapterId, message });
-    timers.set(
-      adapterId,
-      engine.clock.schedule(backOffMs(attempt, 0.5), () => engine.background(trySubscribe(adapterId, adapter))),
-    );
+    cancelTimer();
+    cancelTimer = engine.clock.schedule(backOffMs(attempts, 0.5), () => engine.background(trySubscribe()));
   };
 
-  const trySubscribe = (adapterId: AdapterId, adapter: WorkflowAdapter): Promise<void> =>
-    subscribe(adapterId, adapter).catch((error: unknown) =>
-      resubscribe(adapterId, adapter, toBridgeError(error).message),
-    );
+  let line: Promise<void> = Promise.resolve();
+  const trySubscribe = (): Promise<void> => {
+    line = line.then(subscribe).catch((error: unknown) => resubscribe(toBridgeError(error).message));
+    return line;
+  };
+
+  const work: LedWork = {
+    gained: () => {
+      isWanted = true;
+      engine.background(trySubscribe());
+    },
+    lost: () => {
+      isWanted = false;
+      isCutOff = false;
+      cancelTimer();
+      close();
+    },
+  };
+  // Where nobody else is likely, a server that was killed is followed at once, and not when its lease lapses.
+  const lead = engine.store.shared ? leadership(engine, `watch:${adapterId}`, work) : soleLead(work);
 
   return {
-    isCutOff: (adapterId) => cutOff.has(adapterId),
-    start: () => {
-      for (const [adapterId, adapter] of engine.adapters)
-        if (adapter.watch !== undefined) engine.background(trySubscribe(adapterId, adapter));
-    },
+    isCutOff: () => isCutOff,
+    start: lead.start,
     stop: async () => {
-      isStopped = true;
-      for (const cancel of timers.values()) cancel();
-      await Promise.allSettled([...open.values()].map((subscription) => subscription.close()));
+      await lead.stop();
+      await closing;
+    },
+  };
+};
+
+const targetsOf = (engine: EngineContext, adapterId: AdapterId, adapter: WorkflowAdapter): readonly unknown[] =>
+  [...engine.tools.values()]
+    .filter((tool) => tool.adapter === adapterId)
+    .map((tool) => adapter.parseTarget(tool.target));
+
+/** Where a source has got to. */
+interface Position {
+  readonly start: string | undefined;
+  /** False when another process has moved it, and this one, frozen for a while perhaps, must not put it back. */
+  move(cursor: string): Promise<boolean>;
+}
+
+const openPosition = async (engine: EngineContext, adapterId: AdapterId): Promise<Position> => {
+  const name = `watch:${adapterId}`;
+  const start = await engine.store.loadCursor(name);
+  let kept = start;
+  let line: Promise<boolean> = Promise.resolve(true);
+  const move = async (cursor: string): Promise<boolean> => {
+    if (!(await engine.store.saveCursor(name, cursor, kept))) return false;
+    kept = cursor;
+    return true;
+  };
+  return {
+    start,
+    // One after the other, since each must know what the one before has left.
+    move: (cursor) => {
+      const moved = line.catch(() => true).then(() => move(cursor));
+      line = moved;
+      return moved;
     },
   };
 };
