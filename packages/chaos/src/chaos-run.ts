@@ -5,6 +5,7 @@ import type { TaskStore } from "@taskbridge/core/store";
 import { seeded } from "@taskbridge/testkit";
 import type { Evidence } from "./checks/evidence.ts";
 import { findFaults } from "./checks/find-faults.ts";
+import { answerOrphans, type OrphanOptions } from "./clients/answer-orphans.ts";
 import { behave, type Stage } from "./clients/behave.ts";
 import { type ChaosClient, chaosClient } from "./clients/chaos-client.ts";
 import { driverKinds } from "./clients/driver-kinds.ts";
@@ -15,7 +16,7 @@ import type { Fault } from "./faults/fault.ts";
 import { playPlan } from "./faults/play-plan.ts";
 import type { StoreKind } from "./fleet/backing-store.ts";
 import { type Fleet, openFleet } from "./fleet/fleet.ts";
-import { isOver, readJobs, readRecords, readTasks } from "./fleet/read-backend.ts";
+import { isOver, readJobs, readRecords, readTasks, toPublicId } from "./fleet/read-backend.ts";
 import type { Owner } from "./fleet/write-config.ts";
 
 export interface ChaosOptions {
@@ -70,7 +71,7 @@ export const chaosRun = async (options: ChaosOptions): Promise<ChaosOutcome> => 
     await Promise.all([playPlan(plan, fleet, random, (fault) => log(`now: ${toLine(fault)}`)), pause(lengthMs)]);
     stage.isSettling = true;
     const store = await fleet.store.open();
-    await settle(store, world, log);
+    await settle({ store, world, log, orphans: { url: fleet.url, owners, ledger } });
     stage.isOver = true;
     await Promise.all(lives);
     const evidence = await gather(fleet, store, ledger);
@@ -107,8 +108,15 @@ const openClients = ({ url }: Fleet, { options, owners, ledger, world }: ClientP
     }),
   );
 
+interface SettleParts {
+  readonly store: TaskStore;
+  readonly world: World;
+  readonly orphans: OrphanOptions;
+  readonly log: ChaosOptions["log"];
+}
+
 /** Waits until every task is over and its owner's clients have read its end, but no longer than is allowed. */
-const settle = async (store: TaskStore, world: World, log: ChaosOptions["log"]): Promise<void> => {
+const settle = async ({ store, world, orphans, log }: SettleParts): Promise<void> => {
   const deadline = performance.now() + settleMs;
   for (;;) {
     const open = (await readRecords(store)).filter((record) => !isOver(record));
@@ -118,7 +126,12 @@ const settle = async (store: TaskStore, world: World, log: ChaosOptions["log"]):
       log(`not settled within ${settleMs} ms: ${open.length} tasks open, ${unread.length} ends unread`);
       return;
     }
-    await pause(500);
+    const waiting = open.filter(({ state }) => state === "waiting");
+    await answerOrphans(
+      waiting.map(({ taskId, owner }) => ({ taskId: toPublicId(taskId), owner: owner?.split("|").at(-1) ?? "" })),
+      orphans,
+    );
+    await pause(1_000);
   }
 };
 

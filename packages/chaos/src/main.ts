@@ -1,5 +1,6 @@
 // The chaos run: `node dist/main.js --minutes 5 [--seed N] [--store redis|postgres|both|sqlite] [--replicas 3] [--clients 50]`.
 import { parseArgs } from "node:util";
+import { ensureRedis } from "@taskbridge/services/redis";
 import { chaosRun } from "./chaos-run.ts";
 import type { StoreKind } from "./fleet/backing-store.ts";
 import { toSummary } from "./report/to-summary.ts";
@@ -39,6 +40,7 @@ if (chosen === undefined) {
 }
 
 const replay = `npm run chaos -- --minutes ${minutes} --seed ${seed} --store ${values.store} --replicas ${replicas} --workers ${workers} --clients ${clients}`;
+await ensureRedis();
 console.log(`chaos: seed ${seed}`);
 let failed = false;
 for (const store of chosen) {

@@ -3,7 +3,11 @@ import { type Evidence, eventsOf } from "./evidence.ts";
 /** Nobody saw a task of somebody else, or was told anything of it that is not said of an ID that nobody has. */
 export const checkOwners = (evidence: Evidence): readonly string[] => {
   const ownerOfCall = new Map(eventsOf(evidence, "started").map(({ call, owner }) => [call, owner]));
-  const callOfTask = new Map(evidence.tasks.map(({ taskId, call }) => [taskId, call]));
+  const callOfTask = new Map([
+    // Those that were deleted since are known by what their clients were told.
+    ...eventsOf(evidence, "acknowledged").map(({ taskId = "", call }) => [taskId, call] as const),
+    ...evidence.tasks.map(({ taskId, call }) => [taskId, call] as const),
+  ]);
   const listed = eventsOf(evidence, "listed").flatMap(({ owner, taskIds }) =>
     taskIds.flatMap((taskId) => {
       const of = ownerOfCall.get(callOfTask.get(taskId) ?? "");

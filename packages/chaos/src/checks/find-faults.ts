@@ -1,4 +1,5 @@
 import { checkAnswers } from "./check-answers.ts";
+import { checkAttempts } from "./check-attempts.ts";
 import { checkExecutions } from "./check-executions.ts";
 import { checkOwners } from "./check-owners.ts";
 import { checkResults } from "./check-results.ts";
@@ -9,8 +10,8 @@ import type { Evidence } from "./evidence.ts";
 /** Everything in which a promise is not kept, one line for each. */
 export const findFaults = (evidence: Evidence): readonly string[] => [
   ...new Set(
-    [checkExecutions, checkStatuses, checkResults, checkAnswers, checkOwners, checkSettled].flatMap((check) =>
-      check(evidence),
+    [checkExecutions, checkStatuses, checkResults, checkAnswers, checkOwners, checkSettled, checkAttempts].flatMap(
+      (check) => check(evidence),
     ),
   ),
 ];

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Owner } from "../fleet/write-config.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Failure, Ledger } from "./ledger.ts";
 import type { DriverKind, Reply, TaskDriver } from "./task-driver.ts";
-import { type Failure, toFailure } from "./to-failure.ts";
+import { toFailure } from "./to-failure.ts";
 import type { KnownTask, World } from "./world.ts";
 
 export type OwnerName = string;
@@ -60,7 +60,7 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
         const onAsk = (message: string): Reply => replyTo(/Publish (\S+) \?/.exec(message)?.[1] ?? message);
         return await kind.connect({ url: options.url, headers, onAsk });
       } catch (error) {
-        ledger.add({ kind: "failed", wire, verb: "connect", why: toFailure(error).why });
+        ledger.add({ kind: "failed", wire, verb: "connect", failure: toFailure(error) });
         if (isClosed) throw error;
         await pause(retryMs);
       }
@@ -85,22 +85,25 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
       const failure = toFailure(error);
       if (failure.kind === "gone" && !kind.reconnects) leave();
       if (onFailure === undefined || failure.kind !== "unknown task") {
-        ledger.add({ kind: "failed", wire, verb, why: `${failure.kind}: ${failure.why}` });
+        ledger.add({ kind: "failed", wire, verb, failure });
       }
       onFailure?.(failure);
       return undefined;
     }
   };
-  const noteUnknown =
-    (task: KnownTask, sentAt: number) =>
-    (failure: Failure): void => {
-      if (failure.kind === "unknown task") {
-        ledger.add({ kind: "saw", call: task.call, status: "not found", wire, sentAt, at: now() });
-      }
-      if (failure.kind === "cancelled") task.isRead = true;
-    };
+  const noteUnknown = (task: KnownTask, sentAt: number, failure: Failure): void => {
+    if (failure.kind === "unknown task") {
+      ledger.add({ kind: "saw", call: task.call, status: "not found", wire, sentAt, at: now() });
+    }
+    if (failure.kind === "cancelled") task.isRead = true;
+  };
   const readResult = async (task: KnownTask, verb: string): Promise<void> => {
-    const read = await attempt(verb, (open) => open.result(task.taskId), noteUnknown(task, now()));
+    const sentAt = now();
+    const read = await attempt(
+      verb,
+      (open) => open.result(task.taskId),
+      (failure) => noteUnknown(task, sentAt, failure),
+    );
     if (read?.value === undefined) return;
     task.isRead = true;
     ledger.add({ kind: "result", call: task.call, result: read.value, wire });
@@ -132,8 +135,16 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
       return undefined;
     },
     look: async (task) => {
-      const sentAt = now();
-      const seen = await attempt("look", (open) => open.look(task.taskId), noteUnknown(task, sentAt));
+      let sentAt = now();
+      const seen = await attempt(
+        "look",
+        (open) => {
+          // Not counting the time to connect.
+          sentAt = now();
+          return open.look(task.taskId);
+        },
+        (failure) => noteUnknown(task, sentAt, failure),
+      );
       if (seen === undefined) return;
       const { status, questions, result } = seen.value;
       const at = now();
@@ -155,7 +166,11 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
         task.isDeleted = true;
         ledger.add({ kind: "deleting", call: task.call, sentAt });
       }
-      const done = await attempt("cancel", (open) => open.cancel(task.taskId), noteUnknown(task, sentAt));
+      const done = await attempt(
+        "cancel",
+        (open) => open.cancel(task.taskId),
+        (failure) => noteUnknown(task, sentAt, failure),
+      );
       if (done !== undefined) ledger.add({ kind: "cancelled", call: task.call, latches: done.value, at: now() });
     },
     list: async () => {

@@ -1,5 +1,16 @@
 import type { WireName } from "@taskbridge/client";
 
+/** Why an attempt has failed. */
+export interface Failure {
+  /**
+   * `unavailable`: it may be tried again. `gone`: the session or connection is of no use any more. `wrong`: the server has
+   * said something that it must not say.
+   */
+  readonly kind: "unavailable" | "unknown task" | "cancelled" | "gone" | "refused" | "wrong";
+  /** In a few words that are the same for the same reason. */
+  readonly why: string;
+}
+
 /** What a call came to, as a client reads it. */
 export interface GivenResult {
   /** The last text that it holds: of a job that succeeded its JSON, of one that failed what it says. */
@@ -46,8 +57,8 @@ export type LedgerEvent =
   | { readonly kind: "listed"; readonly owner: string; readonly taskIds: readonly string[] }
   /** An ID of somebody else, and one that nobody has: what was said of each, the ID taken out. */
   | { readonly kind: "probed"; readonly verb: string; readonly foreign: string; readonly unknown: string }
-  /** An attempt that failed, by what it failed of. */
-  | { readonly kind: "failed"; readonly wire: WireName; readonly verb: string; readonly why: string }
+  /** An attempt that failed. */
+  | { readonly kind: "failed"; readonly wire: WireName; readonly verb: string; readonly failure: Failure }
   /** How long a look took that was answered (milliseconds). */
   | { readonly kind: "polled"; readonly tookMs: number };
 

@@ -11,7 +11,7 @@ interface Answered {
   readonly isError?: unknown;
 }
 
-/** A tool has answered that it knows no such task. */
+/** A tool has answered that it knows no such task. What it then says of the caller's own tasks is left out. */
 export class UnknownTaskError extends Error {}
 
 /** A host that knows no tasks: it has the companion tools. */
@@ -31,7 +31,8 @@ const plainHost = (
     const askAbout = async (tool: string, args: Readonly<Record<string, unknown>>): Promise<Answered> => {
       const answer: Answered = await host.callTool(tool, args);
       const [first = ""] = textsOf(answer.content);
-      if (answer.isError === true && /not found/i.test(first)) throw new UnknownTaskError(first.split("\n")[0] ?? "");
+      if (answer.isError === true && /not found/i.test(first))
+        throw new UnknownTaskError(first.replace(/\. You.*/s, ""));
       return answer;
     };
     const driver: TaskDriver = {

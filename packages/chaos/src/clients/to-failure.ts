@@ -1,13 +1,6 @@
 import { isTaskClientError } from "@taskbridge/client";
+import type { Failure } from "./ledger.ts";
 import { UnknownTaskError } from "./plain-host.ts";
-
-/** Why an attempt has failed. */
-export interface Failure {
-  /** `gone`: the session or connection is of no use any more. `wrong`: the server has said something it must not say. */
-  readonly kind: "unavailable" | "unknown task" | "cancelled" | "gone" | "refused" | "wrong";
-  /** In a few words that are the same for the same reason. */
-  readonly why: string;
-}
 
 const invalidParams = -32_602;
 const internalError = -32_603;

@@ -4,7 +4,7 @@ import type { KeptJob, KeptTask } from "../checks/evidence.ts";
 import { queueName, queuePrefix } from "./write-config.ts";
 
 /** What clients call it: one that they have minted is kept with its owner before it. */
-const toPublicId = (taskId: string): string => taskId.slice(taskId.indexOf("~") + 1);
+export const toPublicId = (taskId: string): string => taskId.slice(taskId.indexOf("~") + 1);
 
 interface Input {
   readonly call: string;

@@ -21,7 +21,7 @@ export const toSummary = (store: string, { faults, evidence, plan, refusedBoots 
     `  tasks ended: ${count(evidence.tasks.map(({ state }) => state))}`,
     `  clients: ${count(eventsOf(evidence, "saw").map(({ wire, status }) => `${status} on ${wire}`))}`,
     `  also: ${count(evidence.events.map(({ kind }) => kind).filter((kind) => kind !== "saw"))}`,
-    ...group(failed.map(({ wire, verb, why }) => `${wire} ${verb}: ${why}`)).map(
+    ...group(failed.map(({ wire, verb, failure }) => `${wire} ${verb}: ${failure.kind}: ${failure.why}`)).map(
       ([what, times]) => `  failed ×${times}  ${what}`,
     ),
   ];
