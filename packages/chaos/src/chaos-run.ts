@@ -45,6 +45,8 @@ export interface ChaosOutcome {
 const ownerCount = 8;
 /** After the last fault all tasks have to end within so long (milliseconds). */
 const settleMs = 90_000;
+/** A replica that is rolled goes on serving so long: several looks of the balancer (milliseconds). */
+const drainMs = 1_500;
 /** Clocks of the replicas, minutes apart (milliseconds). */
 const skewsMs: readonly number[] = [0, 180_000, -240_000];
 
@@ -60,7 +62,7 @@ export const chaosRun = async (options: ChaosOptions): Promise<ChaosOutcome> => 
     name: `owner-${index}`,
     token: `chaos-token-of-owner-${index}-${seed}`,
   }));
-  const fleet = await openFleet({ ...options, owners, ...(isNetworked ? { skewsMs } : {}) });
+  const fleet = await openFleet({ ...options, owners, drainMs, ...(isNetworked ? { skewsMs } : {}) });
   let faults: readonly string[] | undefined;
   try {
     const ledger = createLedger();

@@ -16,6 +16,7 @@ const { values } = parseArgs({
   },
 });
 const stores: Readonly<Record<string, readonly StoreKind[]>> = {
+  redis: ["redis"],
   sqlite: ["sqlite"],
 };
 /** So many are shown. */

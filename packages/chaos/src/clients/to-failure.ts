@@ -28,8 +28,8 @@ export const toFailure = (error: unknown): Failure => {
     return { kind: "unavailable", why: "timeout" };
   if (code === -32_000 || /closed|not connected/i.test(message)) return { kind: "gone", why: "connection closed" };
   if (typeof code === "number") return toRpcFailure(code, message, data);
-  const reason = toMembers(cause).code ?? toMembers(cause).message ?? message;
-  return { kind: "unavailable", why: `connection: ${String(reason)}` };
+  if (code === undefined && typeof cause === "object" && cause !== null) return toFailure(cause);
+  return { kind: "unavailable", why: `connection: ${String(code ?? message)}` };
 };
 
 const toRpcFailure = (code: number, message: string, data: unknown): Failure => {

@@ -1,17 +1,19 @@
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { TaskStore } from "@taskbridge/core/store";
 import type { ProxyTarget } from "@taskbridge/services/fault-proxy";
-import { createStore } from "@taskbridge/store-sqlite";
+import { findRedis, type RedisServer, startRedis } from "@taskbridge/services/redis";
+import { redisStore } from "@taskbridge/store-redis";
+import { sqliteStore } from "@taskbridge/store-sqlite";
 
-export type StoreKind = "sqlite" | "redis" | "postgres";
+export type StoreKind = "sqlite" | "redis";
 
 /** What the replicas share. */
 export interface BackingStore {
-  readonly kind: StoreKind;
   /** Where it listens; undefined for one that is a file. */
   readonly server: ProxyTarget | undefined;
-  /** The `store` of a configuration that reaches it at another address. */
-  urlBy(address: ProxyTarget | undefined): string;
+  /** The `store` of a configuration that reaches it at this address. */
+  urlAt(address: ProxyTarget | undefined): string;
   /** Opens it as a replica does, without any fault between. */
   open(): Promise<TaskStore>;
   /** SIGKILL, and up again after `awayMs`. */
@@ -19,15 +21,41 @@ export interface BackingStore {
   close(): Promise<void>;
 }
 
+/** `folder`: of the run. */
+export const openBackingStore = (kind: StoreKind, folder: string): Promise<BackingStore> =>
+  kind === "redis" ? redisServer() : sqliteFile(folder);
+
 /** One file, which all replicas open. */
-export const sqliteFile = (folder: string): BackingStore => {
-  const url = `sqlite:${join(folder, "tasks.db")}`;
+const sqliteFile = async (folder: string): Promise<BackingStore> => {
+  const path = join(folder, "tasks.db");
   return {
-    kind: "sqlite",
     server: undefined,
-    urlBy: () => url,
-    open: () => createStore(url, { baseDirectory: folder }),
+    urlAt: () => `sqlite:${path}`,
+    open: () => sqliteStore({ path }),
     restart: async () => {},
     close: async () => {},
   };
+};
+
+const redisServer = async (): Promise<BackingStore> => {
+  const server = await startDurableRedis();
+  return {
+    server,
+    urlAt: (address = server) => `redis://${address.host}:${address.port}`,
+    open: () => redisStore({ url: server.url }),
+    restart: async (awayMs) => {
+      await server.kill();
+      await pause(awayMs);
+      await server.restart();
+    },
+    close: server.stop,
+  };
+};
+
+/** One of our own, which keeps what it has answered for even when it is killed. */
+export const startDurableRedis = async (): Promise<RedisServer> => {
+  const engine = await findRedis();
+  if (engine.kind === "url") throw new Error("REDIS_URL is set, and that server is not ours to kill: unset it");
+  if (engine.kind === "missing") throw new Error(engine.reason);
+  return startRedis({ program: engine.path, appendOnly: true, flags: ["--appendfsync", "always"] });
 };

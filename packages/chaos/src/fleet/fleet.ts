@@ -5,13 +5,18 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Balancer, type BalancerOptions, startRoundRobin } from "@taskbridge/services/balancer";
+import {
+  type Balancer,
+  type BalancerOptions,
+  type BalancerTarget,
+  startRoundRobin,
+} from "@taskbridge/services/balancer";
 import { type FaultProxy, startFaultProxy } from "@taskbridge/services/fault-proxy";
 import { freePort } from "@taskbridge/services/free-port";
-import { findRedis, type RedisServer, startRedis } from "@taskbridge/services/redis";
+import type { RedisServer } from "@taskbridge/services/redis";
 import { Redis } from "ioredis";
 import type { WorkerLine } from "../checks/evidence.ts";
-import { type BackingStore, type StoreKind, sqliteFile } from "./backing-store.ts";
+import { type BackingStore, openBackingStore, type StoreKind, startDurableRedis } from "./backing-store.ts";
 import { openPlace, type Place } from "./place.ts";
 import { type Owner, queueName, queuePrefix, writeConfig, writeTokens } from "./write-config.ts";
 
@@ -20,6 +25,8 @@ export interface FleetOptions {
   readonly replicas: number;
   readonly workers: number;
   readonly owners: readonly Owner[];
+  /** How long a replica that is told to stop goes on serving (milliseconds). */
+  readonly drainMs: number;
   /** How wrong the clock of each replica is (milliseconds). */
   readonly skewsMs?: readonly number[];
   readonly onOutcome?: BalancerOptions["onOutcome"];
@@ -38,6 +45,8 @@ export interface Fleet {
   readonly url: string;
   readonly balancer: Balancer;
   readonly replicas: readonly Place[];
+  /** Where each replica listens. */
+  readonly targets: readonly BalancerTarget[];
   readonly links: readonly Links[];
   readonly workers: readonly Place[];
   readonly store: BackingStore;
@@ -53,10 +62,15 @@ export interface Fleet {
 const require = createRequire(import.meta.url);
 const host = "127.0.0.1";
 const folderOf = (name: string): string => dirname(require.resolve(`${name}/package.json`));
-const ours = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+/** Programs of ours, compiled. */
+const ours = (name: string): string => fileURLToPath(new URL(`../../dist/fleet/${name}`, import.meta.url));
 
 /** Packages that a configuration names, as if they were installed beside it. */
-const installed: readonly string[] = ["@taskbridge/adapter-bullmq", "@taskbridge/store-sqlite"];
+const installed: readonly string[] = [
+  "@taskbridge/adapter-bullmq",
+  "@taskbridge/store-redis",
+  "@taskbridge/store-sqlite",
+];
 
 export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-chaos-"));
@@ -67,14 +81,14 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
   try {
     const queue = await openQueue();
     closing.push(queue.stop);
-    const store = sqliteFile(folder);
+    const store = await openBackingStore(options.store, folder);
     closing.push(store.close);
     await linkPackages(folder);
     const tokensFile = await writeTokens(folder, options.owners);
 
     const links: Links[] = [];
     const replicas: Place[] = [];
-    const targets: { host: string; port: number }[] = [];
+    const targets: BalancerTarget[] = [];
     for (let index = 0; index < options.replicas; index++) {
       const link = await openLinks(store, queue);
       links.push(link);
@@ -84,9 +98,10 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       const config = await writeConfig({
         folder,
         name,
-        store: store.urlBy(link.store),
+        store: store.urlAt(link.store),
         queueUrl: `redis://${link.queue.host}:${link.queue.port}`,
         tokensFile,
+        drainMs: options.drainMs,
       });
       targets.push({ host, port });
       replicas.push(openReplica({ folder, name, port, config, skewMs: options.skewsMs?.[index] ?? 0 }));
@@ -116,11 +131,7 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
 
 /** One that has been in use for a long time: in a younger queue nothing tells whether a send has arrived. */
 const openQueue = async (): Promise<RedisServer> => {
-  const engine = await findRedis();
-  if (engine.kind === "url") throw new Error("REDIS_URL is set, and it is not ours to kill: unset it");
-  if (engine.kind === "missing") throw new Error(engine.reason);
-  // `always`: Redis then keeps what it has answered for even when it is killed.
-  const server = await startRedis({ program: engine.path, appendOnly: true, flags: ["--appendfsync", "always"] });
+  const server = await startDurableRedis();
   const redis = new Redis(server.url);
   await redis.xadd(`${queuePrefix}:${queueName}:events`, "1-1", "event", "drained");
   redis.disconnect();
@@ -153,7 +164,7 @@ const openReplica = ({ folder, name, port, config, skewMs }: ReplicaOptions): Pl
     name,
     script: join(folderOf("taskbridge"), "dist/main.js"),
     args: ["serve", "--config", config, "--port", String(port)],
-    execArgv: ["--import", ours("./keep-to-parent.js")],
+    execArgv: ["--import", ours("keep-to-parent.js")],
     env: { TASKBRIDGE_CHAOS_SKEW_MS: String(skewMs) },
     logFile: join(folder, `${name}.log`),
     isReady: async () => {
@@ -171,7 +182,7 @@ const openWorker = (folder: string, queue: RedisServer, index: number): Place =>
   const ready = new WeakMap<ChildProcess, Promise<boolean>>();
   return openPlace({
     name: `worker-${index}`,
-    script: ours("./worker.js"),
+    script: ours("worker.js"),
     args: [queue.url, queuePrefix, queueName, ledgerFile(folder, index)],
     logFile: join(folder, `worker-${index}.log`),
     isReady: (child) => {

@@ -16,6 +16,13 @@ export interface PlaceOptions {
   isReady(child: ChildProcess): Promise<boolean>;
 }
 
+/** How a life has ended that was asked to. */
+export interface Rolled {
+  readonly exitCode: number | null;
+  /** Epoch milliseconds. */
+  readonly goneAt: number;
+}
+
 /** Where one process lives after the other, as under an orchestrator: whatever ends is started again. */
 export interface Place {
   readonly name: string;
@@ -23,8 +30,8 @@ export interface Place {
   kill(awayMs: number): Promise<void>;
   /** SIGSTOP, and SIGCONT after `forMs`. */
   freeze(forMs: number): Promise<void>;
-  /** SIGTERM, and the next life once it has ended. Resolves with its exit code when that is ready. */
-  roll(): Promise<number | null>;
+  /** SIGTERM, and the next life once it has ended. Resolves when that is ready. */
+  roll(): Promise<Rolled>;
   /** Resolves when what lives there is ready. */
   ready(): Promise<void>;
   /** Lives that have ended though nobody ended them, after they were ready. */
@@ -118,9 +125,10 @@ export const openPlace = (options: PlaceOptions): Place => {
       frozen?.kill("SIGCONT");
     },
     roll: async () => {
-      const code = await end("SIGTERM", 0);
+      const exitCode = await end("SIGTERM", 0);
+      const goneAt = Date.now();
       await ready();
-      return code;
+      return { exitCode, goneAt };
     },
     stop: async () => {
       isOver = true;

@@ -18,6 +18,8 @@ export interface ConfigOptions {
   readonly store: string;
   readonly queueUrl: string;
   readonly tokensFile: string;
+  /** How long it goes on serving when it is told to stop (milliseconds). */
+  readonly drainMs: number;
 }
 
 const input = {
@@ -38,13 +40,14 @@ const tool = (name: string): object => ({
 /** Writes the configuration of a replica, and tells where it is. */
 export const writeConfig = async ({ folder, name, ...config }: ConfigOptions): Promise<string> => {
   const path = join(folder, `${name}.yaml`);
-  const { store, queueUrl, tokensFile } = config;
+  const { store, queueUrl, tokensFile, drainMs } = config;
   const text = stringify({
     server: {
       name: "chaos",
       wires: ["2026-07-28", "2025-11-25", "sep-1686", "none"],
       companions: "always",
       waitMs: 1_500,
+      drainMs,
       auth: { tokens: tokensFile },
     },
     store,
