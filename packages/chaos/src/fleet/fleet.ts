@@ -122,7 +122,19 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
     await Promise.all([...replicas, ...workers].map((place) => place.ready()));
     await balancer.look();
     const workerLines = (): Promise<readonly WorkerLine[]> => readLedgers(folder, workers.length);
-    return { url: `${balancer.url}/mcp`, balancer, replicas, links, workers, store, queue, folder, workerLines, close };
+    return {
+      url: `${balancer.url}/mcp`,
+      balancer,
+      replicas,
+      targets,
+      links,
+      workers,
+      store,
+      queue,
+      folder,
+      workerLines,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { DriverKind, TaskDriver } from "../clients/task-driver.ts";
+import type { TaskDriver } from "../clients/task-driver.ts";
 import { toFailure } from "../clients/to-failure.ts";
 
 /** A task that is polled. */
@@ -22,7 +22,6 @@ export interface Polls {
 }
 
 export interface PollOptions {
-  readonly kind: DriverKind;
   connect(): Promise<TaskDriver>;
   readonly tasks: readonly WatchedTask[];
   /** Between two polls of this client (milliseconds). */
