@@ -4,7 +4,7 @@ import { createRequestStateCodec, type ServerContext } from "@modelcontextprotoc
 import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
 import { type OwnerPolicy, readOwner } from "./caller.ts";
 import { requireOwners } from "./draft/require-owners.ts";
-import { createDrain } from "./health/drain.ts";
+import { createDrain, parseDrainMs } from "./health/drain.ts";
 import { createReadiness } from "./health/readiness.ts";
 import { createStoreProbe } from "./health/store-probe.ts";
 import { isProbePath } from "./http/answer-probe.ts";
@@ -25,7 +25,7 @@ import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
 import { drainServer, stopListener, stopServer } from "./stop-server.ts";
 import { rememberInternals } from "./task-server-internals.ts";
-import type { CloseOptions, ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
+import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
 
 const defaultWaitMs = 30_000;
 /** Hosts give a call up after 60 s, and the answer still has to travel. */
@@ -235,14 +235,6 @@ const parseKeepAliveMs = (keepAliveMs = 15_000): number => {
   const isGood = Number.isSafeInteger(keepAliveMs) && keepAliveMs >= 1;
   requireOption(isGood, "keepAliveMs", "a whole number of at least 1 is needed", keepAliveMs);
   return keepAliveMs;
-};
-
-const mostDrainMs = 600_000;
-
-const parseDrainMs = ({ drainMs = 0 }: CloseOptions = {}): number => {
-  const isGood = Number.isSafeInteger(drainMs) && drainMs >= 0 && drainMs <= mostDrainMs;
-  requireOption(isGood, "drainMs", `0 to ${mostDrainMs} is needed`, drainMs);
-  return drainMs;
 };
 
 const toAddress = (listen: ListenOptions): Parameters<typeof listenHttp>[1] => {

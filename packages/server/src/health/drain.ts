@@ -1,3 +1,6 @@
+import { requireOption } from "../require-option.ts";
+import type { CloseOptions } from "../task-server-options.ts";
+
 /** The time in which a server that is about to stop sees requests go elsewhere, and still serves those that come. */
 export interface Drain {
   /** True from its beginning on. */
@@ -24,4 +27,14 @@ export const createDrain = (): Drain => {
     },
     end: () => end(),
   };
+};
+
+/** Milliseconds. */
+const mostDrainMs = 600_000;
+
+/** Throws `misconfigured` (`data.path`). */
+export const parseDrainMs = ({ drainMs = 0 }: CloseOptions = {}): number => {
+  const isGood = Number.isSafeInteger(drainMs) && drainMs >= 0 && drainMs <= mostDrainMs;
+  requireOption(isGood, "drainMs", `0 to ${mostDrainMs} is needed`, drainMs);
+  return drainMs;
 };

@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "@modelcontextprotocol/node";
-import { BridgeError } from "@taskbridge/core";
 import type { Readiness } from "../health/readiness.ts";
 import { refuse, refuseTooLarge } from "../refuse.ts";
 import type { ServerLog } from "../server-log.ts";
 import { answerProbe } from "./answer-probe.ts";
+import { bind } from "./bind.ts";
 import type { HttpFace } from "./http-face.ts";
 import { dropBody, readBody } from "./request-body.ts";
 import { createRequestGuard, type RequestGuardOptions } from "./request-guard.ts";
@@ -143,24 +143,6 @@ export const listenHttp = async (
         server.closeAllConnections();
       }),
   };
-};
-
-const bind = (server: Server, { host, port }: HttpAddress): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void => reject(toBindError(error, host, port));
-    server.once("error", fail);
-    server.listen(port, host, () => {
-      server.off("error", fail);
-      resolve();
-    });
-  });
-
-const toBindError = (error: NodeJS.ErrnoException, host: string, port: number): BridgeError => {
-  const isPort = error.code === "EADDRINUSE" || error.code === "EACCES";
-  const path = isPort ? "port" : "host";
-  const reason =
-    error.code === "EADDRINUSE" ? `port ${port} of ${host} is in use` : `${host}:${port} cannot be had: ${error.code}`;
-  return new BridgeError("misconfigured", `${path}: ${reason}`, { data: { path, reason: error.code }, cause: error });
 };
 
 /** What a client on this machine calls. */
