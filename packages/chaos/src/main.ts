@@ -1,5 +1,6 @@
 // The chaos run: `node dist/main.js --minutes 5 [--seed N] [--store redis|postgres|both|sqlite] [--replicas 3] [--clients 50]`.
 import { parseArgs } from "node:util";
+import { ensurePostgres } from "@taskbridge/services/postgres";
 import { ensureRedis } from "@taskbridge/services/redis";
 import { chaosRun } from "./chaos-run.ts";
 import type { StoreKind } from "./fleet/backing-store.ts";
@@ -9,7 +10,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     seed: { type: "string" },
-    store: { type: "string", default: "sqlite" },
+    store: { type: "string", default: "both" },
     replicas: { type: "string", default: "3" },
     workers: { type: "string", default: "4" },
     clients: { type: "string", default: "50" },
@@ -17,6 +18,8 @@ const { values } = parseArgs({
 });
 const stores: Readonly<Record<string, readonly StoreKind[]>> = {
   redis: ["redis"],
+  postgres: ["postgres"],
+  both: ["redis", "postgres"],
   sqlite: ["sqlite"],
 };
 /** So many are shown. */
@@ -42,6 +45,7 @@ if (chosen === undefined) {
 
 const replay = `npm run chaos -- --minutes ${minutes} --seed ${seed} --store ${values.store} --replicas ${replicas} --workers ${workers} --clients ${clients}`;
 await ensureRedis();
+if (chosen.includes("postgres")) await ensurePostgres();
 console.log(`chaos: seed ${seed}`);
 let failed = false;
 for (const store of chosen) {

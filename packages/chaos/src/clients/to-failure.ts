@@ -26,7 +26,8 @@ export const toFailure = (error: unknown): Failure => {
   if (name === "TaskCancelledError") return { kind: "cancelled", why: "cancelled" };
   if (code === -32_001 || name === "TimeoutError" || name === "AbortError")
     return { kind: "unavailable", why: "timeout" };
-  if (code === -32_000 || /connection (is )?closed|not connected/i.test(message)) return { kind: "gone", why: "connection closed" };
+  if (code === -32_000 || /connection (is )?closed|not connected/i.test(message))
+    return { kind: "gone", why: "connection closed" };
   if (typeof code === "number") return toRpcFailure(code, message, data);
   if (code === undefined && typeof cause === "object" && cause !== null) return toFailure(cause);
   return { kind: "unavailable", why: `connection: ${String(code ?? message)}` };

@@ -2,11 +2,13 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { TaskStore } from "@taskbridge/core/store";
 import type { ProxyTarget } from "@taskbridge/services/fault-proxy";
+import { findPostgres, startPostgres } from "@taskbridge/services/postgres";
 import { findRedis, type RedisServer, startRedis } from "@taskbridge/services/redis";
+import { postgresStore } from "@taskbridge/store-postgres";
 import { redisStore } from "@taskbridge/store-redis";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 
-export type StoreKind = "sqlite" | "redis";
+export type StoreKind = "sqlite" | "redis" | "postgres";
 
 /** What the replicas share. */
 export interface BackingStore {
@@ -22,8 +24,10 @@ export interface BackingStore {
 }
 
 /** `folder`: of the run. */
-export const openBackingStore = (kind: StoreKind, folder: string): Promise<BackingStore> =>
-  kind === "redis" ? redisServer() : sqliteFile(folder);
+export const openBackingStore = (kind: StoreKind, folder: string): Promise<BackingStore> => {
+  if (kind === "redis") return redisServer();
+  return kind === "postgres" ? postgresServer() : sqliteFile(folder);
+};
 
 /** One file, which all replicas open. */
 const sqliteFile = async (folder: string): Promise<BackingStore> => {
@@ -43,6 +47,28 @@ const redisServer = async (): Promise<BackingStore> => {
     server,
     urlAt: (address = server) => `redis://${address.host}:${address.port}`,
     open: () => redisStore({ url: server.url }),
+    restart: async (awayMs) => {
+      await server.kill();
+      await pause(awayMs);
+      await server.restart();
+    },
+    close: server.stop,
+  };
+};
+
+const postgresServer = async (): Promise<BackingStore> => {
+  const engine = await findPostgres();
+  if (engine.kind === "url") throw new Error("DATABASE_URL is set, and that server is not ours to kill: unset it");
+  if (engine.kind === "missing") throw new Error(engine.reason);
+  const server = await startPostgres({ programs: engine.folder, durable: true });
+  return {
+    server,
+    urlAt: (address = server) => {
+      const url = new URL(server.url);
+      url.host = `${address.host}:${address.port}`;
+      return url.href;
+    },
+    open: () => postgresStore({ url: server.url }),
     restart: async (awayMs) => {
       await server.kill();
       await pause(awayMs);

@@ -68,6 +68,7 @@ const ours = (name: string): string => fileURLToPath(new URL(`../../dist/fleet/$
 /** Packages that a configuration names, as if they were installed beside it. */
 const installed: readonly string[] = [
   "@taskbridge/adapter-bullmq",
+  "@taskbridge/store-postgres",
   "@taskbridge/store-redis",
   "@taskbridge/store-sqlite",
 ];
