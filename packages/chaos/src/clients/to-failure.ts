@@ -20,7 +20,9 @@ export const toFailure = (error: unknown): Failure => {
     return { kind: code === "session_lost" ? "gone" : "unavailable", why: `client: ${code}` };
   }
   const { code, message = "", data, cause, name } = toMembers(error);
-  const status = statusOf(code, data, message);
+  const { reason } = (data ?? {}) as { reason?: unknown };
+  // A store that is away has the code 503 too, with its reason.
+  const status = reason === undefined ? statusOf(code, data, message) : undefined;
   if (status !== undefined)
     return { kind: status === 404 ? "gone" : status >= 500 ? "unavailable" : "refused", why: `HTTP ${status}` };
   if (name === "TaskCancelledError") return { kind: "cancelled", why: "cancelled" };

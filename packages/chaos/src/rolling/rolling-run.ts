@@ -64,9 +64,8 @@ export const rollingRun = async (options: RollingOptions): Promise<RollingOutcom
     const calling = (["2026-07-28", "2025-11-25", "sep-1686"] as const).map(async (wire) =>
       callOn(await connect(fleet, ourClient(wire)), wire, calls, over.signal),
     );
-    const drains = await rollAll(fleet, options.rounds);
-    over.abort();
-    await Promise.all([...polling, ...calling]);
+    const rolling = rollAll(fleet, options.rounds).finally(() => over.abort());
+    const [drains] = await Promise.all([rolling, ...polling, ...calling]);
     const tookMs = performance.now() - startedAt;
     const drainFaults = findDrainFaults(outcomes, drains);
     return { polls, calls, drainFaults, tally: fleet.balancer.tally(), restarts: drains.length, tookMs };
