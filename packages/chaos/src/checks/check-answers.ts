@@ -5,7 +5,9 @@ import { type Evidence, eventsOf, groupBy } from "./evidence.ts";
  * another had been acknowledged.
  */
 export const checkAnswers = (evidence: Evidence): readonly string[] => {
-  const calls = new Map(evidence.jobs.map(({ id, call }) => [id, call]));
+  // By what workers have begun: a job that was deleted with its task may have heard an answer.
+  const begun = evidence.lines.flatMap((line) => (line.kind === "begins" ? [line] : []));
+  const calls = new Map(begun.map(({ job, call }) => [job, call]));
   const given = groupBy(eventsOf(evidence, "answering"), ({ call }) => call);
   const acknowledged = groupBy(eventsOf(evidence, "answered"), ({ call }) => call);
   const heard = groupBy(

@@ -56,7 +56,7 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
   const connect = async (): Promise<TaskDriver> => {
     for (;;) {
       try {
-        const headers = { authorization: `Bearer ${owner.token}`, "x-chaos-client": name };
+        const headers = { authorization: `Bearer ${owner.token}` };
         const onAsk = (message: string): Reply => replyTo(/Publish (\S+) \?/.exec(message)?.[1] ?? message);
         return await kind.connect({ url: options.url, headers, onAsk });
       } catch (error) {

@@ -32,7 +32,7 @@ const plainHost = (
       const answer: Answered = await host.callTool(tool, args);
       const [first = ""] = textsOf(answer.content);
       if (answer.isError === true && /not found/i.test(first))
-        throw new UnknownTaskError(first.replace(/\. You.*/s, ""));
+        throw new UnknownTaskError(first.replace(/\. (You|Take).*/s, ""));
       return answer;
     };
     const driver: TaskDriver = {

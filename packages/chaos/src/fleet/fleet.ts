@@ -113,10 +113,6 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       targets,
       healthPath: "/readyz",
       healthEveryMs: 250,
-      choose: ({ headers }, up) =>
-        headers["mcp-protocol-version"] === "2026-07-28"
-          ? undefined
-          : up[Number(/\d+/.exec(String(headers["x-chaos-client"]))?.[0] ?? 0) % up.length],
       ...(options.onOutcome === undefined ? {} : { onOutcome: options.onOutcome }),
     });
     closing.push(balancer.close);
