@@ -1,5 +1,5 @@
 // The chaos run: replicas, workers and clients of every wire, while one after the other is killed, frozen or cut off.
-//   npm run chaos -- --minutes 5 [--seed N] [--store redis|postgres|both|sqlite] [--replicas 3] [--workers 4] [--clients 50]
+//   npm run chaos -- --minutes 5 [--seed N] [--store both|redis|postgres|sqlite] [--replicas 3] [--workers 4] [--clients 50]
 import { join } from "node:path";
 import { install } from "./workspace/install.mjs";
 import { root, run, turbo } from "./workspace/run.mjs";

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { TaskStore } from "@taskbridge/core/store";
 import type { ProxyTarget } from "@taskbridge/services/fault-proxy";
-import { findPostgres, startPostgres } from "@taskbridge/services/postgres";
-import { findRedis, type RedisServer, startRedis } from "@taskbridge/services/redis";
+import { ensurePostgres, findPostgres, startPostgres } from "@taskbridge/services/postgres";
+import { ensureRedis, findRedis, type RedisServer, startRedis } from "@taskbridge/services/redis";
 import { postgresStore } from "@taskbridge/store-postgres";
 import { redisStore } from "@taskbridge/store-redis";
 import { sqliteStore } from "@taskbridge/store-sqlite";
@@ -27,6 +27,19 @@ export interface BackingStore {
 export const openBackingStore = (kind: StoreKind, folder: string): Promise<BackingStore> => {
   if (kind === "redis") return redisServer();
   return kind === "postgres" ? postgresServer() : sqliteFile(folder);
+};
+
+/**
+ * Installs what the run needs, where that may be done; why it cannot be had, if so. Servers that REDIS_URL and DATABASE_URL
+ * name are left alone: ours are killed.
+ */
+export const ensureEngines = async (kind: StoreKind): Promise<string | undefined> => {
+  delete process.env["REDIS_URL"];
+  delete process.env["DATABASE_URL"];
+  const redis = await ensureRedis();
+  if (redis.kind === "missing") return redis.reason;
+  const postgres = kind === "postgres" ? await ensurePostgres() : undefined;
+  return postgres?.kind === "missing" ? postgres.reason : undefined;
 };
 
 /** One file, which all replicas open. */
@@ -58,8 +71,7 @@ const redisServer = async (): Promise<BackingStore> => {
 
 const postgresServer = async (): Promise<BackingStore> => {
   const engine = await findPostgres();
-  if (engine.kind === "url") throw new Error("DATABASE_URL is set, and that server is not ours to kill: unset it");
-  if (engine.kind === "missing") throw new Error(engine.reason);
+  if (engine.kind !== "programs") throw new Error("there is no PostgreSQL of our own to start");
   const server = await startPostgres({ programs: engine.folder, durable: true });
   return {
     server,
@@ -81,7 +93,6 @@ const postgresServer = async (): Promise<BackingStore> => {
 /** One of our own, which keeps what it has answered for even when it is killed. */
 export const startDurableRedis = async (): Promise<RedisServer> => {
   const engine = await findRedis();
-  if (engine.kind === "url") throw new Error("REDIS_URL is set, and that server is not ours to kill: unset it");
-  if (engine.kind === "missing") throw new Error(engine.reason);
+  if (engine.kind !== "program") throw new Error("there is no Redis of our own to start");
   return startRedis({ program: engine.path, appendOnly: true, flags: ["--appendfsync", "always"] });
 };

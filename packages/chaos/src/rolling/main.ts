@@ -1,8 +1,7 @@
 // The rolling restart: `node dist/rolling/main.js --polls 200 --rounds 1 [--store redis|sqlite] [--replicas 3] [--drain 3000]`.
 // The last line is JSON, for tests.
 import { parseArgs } from "node:util";
-import { ensureRedis } from "@taskbridge/services/redis";
-import type { StoreKind } from "../fleet/backing-store.ts";
+import { ensureEngines, type StoreKind } from "../fleet/backing-store.ts";
 import { rollingRun } from "./rolling-run.ts";
 
 const { values } = parseArgs({
@@ -14,7 +13,11 @@ const { values } = parseArgs({
     drain: { type: "string", default: "3000" },
   },
 });
-await ensureRedis();
+const missing = await ensureEngines(values.store as StoreKind);
+if (missing !== undefined) {
+  console.error(`rolling restart: ${missing}`);
+  process.exit(1);
+}
 const { polls, calls, drainFaults, tally, restarts, tookMs } = await rollingRun({
   store: values.store as StoreKind,
   replicas: Number(values.replicas),
