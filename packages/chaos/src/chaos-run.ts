@@ -26,6 +26,8 @@ export interface ChaosOptions {
   readonly replicas: number;
   readonly workers: number;
   readonly clients: number;
+  /** One of the replicas is of the next version. */
+  readonly isMixed: boolean;
   /** Told what happens, a line each. */
   log(line: string): void;
 }
@@ -35,6 +37,8 @@ export interface ChaosOutcome {
   readonly faults: readonly string[];
   readonly evidence: Evidence;
   readonly plan: readonly Fault[];
+  /** How often each outcome came at the balancer. */
+  readonly tally: Readonly<Record<string, number>>;
   /** Replicas that could not start because the store was away. */
   readonly refusedBoots: number;
   /** Where logs and ledgers are kept; only of a run with faults. */
@@ -83,7 +87,8 @@ export const chaosRun = async (options: ChaosOptions): Promise<ChaosOutcome> => 
     faults = [...findFaults(evidence), ...surprises];
     if (faults.length > 0) await writeFile(join(fleet.folder, "evidence.json"), JSON.stringify(evidence, null, 1));
     const refusedBoots = fleet.replicas.reduce((sum, { refusals }) => sum + refusals, 0);
-    return { faults, evidence, plan, refusedBoots, folder: faults.length > 0 ? fleet.folder : undefined };
+    const tally = sumUp(Object.values(fleet.balancer.tally()));
+    return { faults, evidence, plan, tally, refusedBoots, folder: faults.length > 0 ? fleet.folder : undefined };
   } finally {
     await fleet.close({ keep: faults === undefined || faults.length > 0 });
   }
@@ -140,10 +145,16 @@ const settle = async ({ store, world, orphans, log }: SettleParts): Promise<void
 const gather = async (fleet: Fleet, store: TaskStore, { events }: Ledger): Promise<Evidence> => {
   const lines = await fleet.workerLines();
   const begun = new Map(lines.flatMap((line) => (line.kind === "begins" ? [[line.job, line.call] as const] : [])));
-  const tasks = await readTasks(store, begun);
+  const tasks = await readTasks(store, begun, await fleet.nextTaskIds());
   const started = new Map(tasks.map(({ startKey, call }) => [startKey, call]));
   const jobs = await readJobs(fleet.queue.url, (id) => started.get(id) ?? begun.get(id) ?? "unknown");
   return { events, jobs, tasks, lines };
+};
+
+const sumUp = (tallies: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> => {
+  const sum: Record<string, number> = {};
+  for (const [outcome, times] of tallies.flatMap(Object.entries<number>)) sum[outcome] = (sum[outcome] ?? 0) + times;
+  return sum;
 };
 
 const toLine = ({ atMs, kind, target, link, forMs }: Fault): string =>

@@ -1,5 +1,5 @@
 // The chaos run: `npm run chaos -- --minutes 5 [--seed N] [--store both|redis|postgres|sqlite] [--replicas 3] [--workers 4]
-// [--clients 50]`. Exit code 1: something is not as it was promised, or an engine is missing; 2: an argument is wrong.
+// [--clients 50] [--mixed]`. Exit code 1: something is not as it was promised, or an engine is missing; 2: an argument is wrong.
 import { parseArgs } from "node:util";
 import { chaosRun } from "./chaos-run.ts";
 import { ensureEngines, type StoreKind } from "./fleet/backing-store.ts";
@@ -13,6 +13,7 @@ const { values } = parseArgs({
     replicas: { type: "string", default: "3" },
     workers: { type: "string", default: "4" },
     clients: { type: "string", default: "50" },
+    mixed: { type: "boolean", default: false },
   },
 });
 const stores: Readonly<Record<string, readonly StoreKind[]>> = {
@@ -42,7 +43,7 @@ if (chosen === undefined) {
   process.exit(2);
 }
 
-const replay = `npm run chaos -- --minutes ${minutes} --seed ${seed} --store ${values.store} --replicas ${replicas} --workers ${workers} --clients ${clients}`;
+const replay = `npm run chaos -- --minutes ${minutes} --seed ${seed} --store ${values.store} --replicas ${replicas} --workers ${workers} --clients ${clients}${values.mixed ? " --mixed" : ""}`;
 console.log(`chaos: seed ${seed}`);
 let failed = false;
 for (const store of chosen) {
@@ -54,7 +55,7 @@ for (const store of chosen) {
     continue;
   }
   const log = (line: string): void => console.log(`  ${line}`);
-  const outcome = await chaosRun({ seed, minutes, store, replicas, workers, clients, log });
+  const outcome = await chaosRun({ seed, minutes, store, replicas, workers, clients, isMixed: values.mixed, log });
   for (const line of toSummary(store, outcome)) console.log(line);
   if (outcome.faults.length === 0) continue;
   failed = true;

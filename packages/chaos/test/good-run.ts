@@ -54,6 +54,8 @@ const task = (taskId: string, call: string, startKey: string): KeptTask => ({
   message: undefined,
   isOver: true,
   isDeleted: false,
+  isOfNext: true,
+  hasNext: true,
 });
 const goodTasks: readonly KeptTask[] = [task("t1", "c1-1", "key-1"), task("t2", "c2-1", "key-2")];
 

@@ -10,6 +10,10 @@ export interface KeptTask {
   /** It has ended, and its execution too. */
   readonly isOver: boolean;
   readonly isDeleted: boolean;
+  /** A replica of the next version has created it, with members that only that knows. */
+  readonly isOfNext: boolean;
+  /** These members are there. */
+  readonly hasNext: boolean;
 }
 
 /** A job as BullMQ's own Redis has it in the end. */

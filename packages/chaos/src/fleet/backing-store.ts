@@ -7,6 +7,8 @@ import { ensureRedis, findRedis, type RedisServer, startRedis } from "@taskbridg
 import { postgresStore } from "@taskbridge/store-postgres";
 import { redisStore } from "@taskbridge/store-redis";
 import { sqliteStore } from "@taskbridge/store-sqlite";
+import { Redis } from "ioredis";
+import { Client } from "pg";
 
 export type StoreKind = "sqlite" | "redis" | "postgres";
 
@@ -18,6 +20,8 @@ export interface BackingStore {
   urlAt(address: ProxyTarget | undefined): string;
   /** Opens it as a replica does, without any fault between. */
   open(): Promise<TaskStore>;
+  /** Marks it as one that the next version has opened, which this one may go on with. */
+  announceNext(): Promise<void>;
   /** SIGKILL, and up again after `awayMs`. */
   restart(awayMs: number): Promise<void>;
   close(): Promise<void>;
@@ -49,6 +53,8 @@ const sqliteFile = async (folder: string): Promise<BackingStore> => {
     server: undefined,
     urlAt: () => `sqlite:${path}`,
     open: () => sqliteStore({ path }),
+    // It has one version only, which its readers must have.
+    announceNext: async () => {},
     restart: async () => {},
     close: async () => {},
   };
@@ -60,6 +66,11 @@ const redisServer = async (): Promise<BackingStore> => {
     server,
     urlAt: (address = server) => `redis://${address.host}:${address.port}`,
     open: () => redisStore({ url: server.url }),
+    announceNext: async () => {
+      const redis = new Redis(server.url);
+      await redis.set("taskbridge:{meta}schema", JSON.stringify({ version: 2, readableBy: 1 }));
+      redis.disconnect();
+    },
     restart: async (awayMs) => {
       await server.kill();
       await pause(awayMs);
@@ -81,6 +92,15 @@ const postgresServer = async (): Promise<BackingStore> => {
       return url.href;
     },
     open: () => postgresStore({ url: server.url }),
+    announceNext: async () => {
+      await (await postgresStore({ url: server.url })).close();
+      const client = new Client({ connectionString: server.url });
+      await client.connect();
+      await client.query(
+        "INSERT INTO taskbridge.schema_versions (version, readable_by) SELECT max(version) + 1, 1 FROM taskbridge.schema_versions",
+      );
+      await client.end();
+    },
     restart: async (awayMs) => {
       await server.kill();
       await pause(awayMs);

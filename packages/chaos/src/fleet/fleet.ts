@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   type Balancer,
   type BalancerOptions,
@@ -27,6 +27,8 @@ export interface FleetOptions {
   readonly owners: readonly Owner[];
   /** How long a replica that is told to stop goes on serving (milliseconds). */
   readonly drainMs: number;
+  /** The first replica is of the next version. */
+  readonly isMixed?: boolean;
   /** How wrong the clock of each replica is (milliseconds). */
   readonly skewsMs?: readonly number[];
   readonly onOutcome?: BalancerOptions["onOutcome"];
@@ -53,6 +55,8 @@ export interface Fleet {
   readonly queue: RedisServer;
   /** Where logs and ledgers are. */
   readonly folder: string;
+  /** IDs of the tasks that a replica of the next version has created. */
+  nextTaskIds(): Promise<ReadonlySet<string>>;
   /** Everything that workers have written down. */
   workerLines(): Promise<readonly WorkerLine[]>;
   /** Ends all processes. The folder stays with `keep`. */
@@ -84,7 +88,9 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
     closing.push(queue.stop);
     const store = await openBackingStore(options.store, folder);
     closing.push(store.close);
+    if (options.isMixed === true) await store.announceNext();
     await linkPackages(folder);
+    const nextFolder = await writeNextVersion(folder);
     const tokensFile = await writeTokens(folder, options.owners);
 
     const links: Links[] = [];
@@ -95,9 +101,10 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       links.push(link);
       closing.push(() => Promise.all([link.queue.close(), link.store?.close()]));
       const name = `replica-${index}`;
+      const isNext = options.isMixed === true && index === 0;
       const port = await freePort(host);
       const config = await writeConfig({
-        folder,
+        folder: isNext ? nextFolder : folder,
         name,
         store: store.urlAt(link.store),
         queueUrl: `redis://${link.queue.host}:${link.queue.port}`,
@@ -118,6 +125,8 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
     closing.push(balancer.close);
     await Promise.all([...replicas, ...workers].map((place) => place.ready()));
     await balancer.look();
+    const nextTaskIds = async (): Promise<ReadonlySet<string>> =>
+      new Set((await readFile(nextLedger(folder), "utf8").catch(() => "")).split("\n").filter((line) => line !== ""));
     const workerLines = (): Promise<readonly WorkerLine[]> => readLedgers(folder, workers.length);
     return {
       url: `${balancer.url}/mcp`,
@@ -129,6 +138,7 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       store,
       queue,
       folder,
+      nextTaskIds,
       workerLines,
       close,
     };
@@ -155,6 +165,29 @@ const linkPackages = async (folder: string): Promise<void> => {
   }
 };
 
+const nextLedger = (folder: string): string => join(folder, "next.ledger");
+
+/** A folder in which the stores are those of the next version. */
+const writeNextVersion = async (folder: string): Promise<string> => {
+  const nextFolder = join(folder, "next");
+  for (const name of installed) {
+    const path = join(nextFolder, "node_modules", name);
+    await mkdir(path, { recursive: true });
+    const from = name.includes("/store-") ? ours("next-version-store.js") : undefined;
+    if (from === undefined) {
+      await rm(path, { recursive: true });
+      await symlink(folderOf(name), path);
+      continue;
+    }
+    await writeFile(join(path, "package.json"), JSON.stringify({ name, type: "module", exports: "./index.js" }));
+    await writeFile(
+      join(path, "index.js"),
+      `export { createStore } from ${JSON.stringify(pathToFileURL(from).href)};\n`,
+    );
+  }
+  return nextFolder;
+};
+
 const openLinks = async ({ server }: BackingStore, queue: RedisServer): Promise<Links> => ({
   store: server === undefined ? undefined : await startFaultProxy(server),
   queue: await startFaultProxy(queue),
@@ -174,7 +207,7 @@ const openReplica = ({ folder, name, port, config, skewMs }: ReplicaOptions): Pl
     script: join(folderOf("taskbridge"), "dist/main.js"),
     args: ["serve", "--config", config, "--port", String(port)],
     execArgv: ["--import", ours("keep-to-parent.js")],
-    env: { TASKBRIDGE_CHAOS_SKEW_MS: String(skewMs) },
+    env: { TASKBRIDGE_CHAOS_SKEW_MS: String(skewMs), TASKBRIDGE_CHAOS_NEXT: nextLedger(folder) },
     logFile: join(folder, `${name}.log`),
     isReady: async () => {
       const answer = await fetch(`http://${host}:${port}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(

@@ -1,6 +1,7 @@
 import type { TaskRecord, TaskStore } from "@taskbridge/core/store";
 import { Redis } from "ioredis";
 import type { KeptJob, KeptTask } from "../checks/evidence.ts";
+import { hasNext } from "./next-version-store.ts";
 import { queueName, queuePrefix } from "./write-config.ts";
 
 /** What clients call it: one that they have minted is kept with its owner before it. */
@@ -29,7 +30,11 @@ export const readRecords = async (store: TaskStore): Promise<readonly TaskRecord
 export const isOver = (record: TaskRecord): boolean => record.endedAt !== undefined && !record.slotHeld;
 
 /** Every task, with the call that its stored arguments name, or else the job that has its start key. */
-export const readTasks = async (store: TaskStore, calls: CallsOfJobs): Promise<readonly KeptTask[]> =>
+export const readTasks = async (
+  store: TaskStore,
+  calls: CallsOfJobs,
+  nextTaskIds: ReadonlySet<string>,
+): Promise<readonly KeptTask[]> =>
   Promise.all(
     (await readRecords(store)).map(async (record) => {
       const chunk = await store.readPayload(record.taskId, "input", { offset: 0, length: 10_000 });
@@ -43,6 +48,8 @@ export const readTasks = async (store: TaskStore, calls: CallsOfJobs): Promise<r
         message,
         isOver: isOver(record),
         isDeleted: deleted || expired,
+        isOfNext: nextTaskIds.has(taskId),
+        hasNext: hasNext(record),
       };
     }),
   );

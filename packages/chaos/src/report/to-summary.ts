@@ -2,7 +2,10 @@ import type { ChaosOutcome } from "../chaos-run.ts";
 import { eventsOf } from "../checks/evidence.ts";
 
 /** What a run came to, in lines. The first says all that matters. */
-export const toSummary = (store: string, { faults, evidence, plan, refusedBoots }: ChaosOutcome): readonly string[] => {
+export const toSummary = (
+  store: string,
+  { faults, evidence, plan, tally, refusedBoots }: ChaosOutcome,
+): readonly string[] => {
   const started = eventsOf(evidence, "started");
   const acknowledged = eventsOf(evidence, "acknowledged");
   const polls = eventsOf(evidence, "polled")
@@ -11,6 +14,7 @@ export const toSummary = (store: string, { faults, evidence, plan, refusedBoots 
   const failed = eventsOf(evidence, "failed");
   const at = (share: number): string => `${Math.round(polls[Math.floor(polls.length * share)] ?? 0)} ms`;
   const runs = evidence.lines.filter(({ kind }) => kind === "begins").length;
+  const ofNext = evidence.tasks.filter(({ isOfNext }) => isOfNext).length;
   const stalled = evidence.jobs.filter(({ stalls }) => stalls > 0).length;
   return [
     `chaos ${store}: ${faults.length === 0 ? "ok" : `${faults.length} FAULTS`}; ${plan.length} faults played, ${started.length} starts ` +
@@ -18,7 +22,10 @@ export const toSummary = (store: string, { faults, evidence, plan, refusedBoots 
       `(p50 ${at(0.5)}, p99 ${at(0.99)}), ${failed.length} attempts failed`,
     `  faults played: ${count(plan.map(({ kind }) => kind))}; boots without a store: ${refusedBoots}`,
     `  runs: ${runs} of ${evidence.jobs.length} jobs, ${stalled} of them stalled`,
-    `  tasks ended: ${count(evidence.tasks.map(({ state }) => state))}`,
+    `  tasks ended: ${count(evidence.tasks.map(({ state }) => state))}${ofNext === 0 ? "" : `; created by the next version: ${ofNext}`}`,
+    `  at the balancer: ${Object.entries(tally)
+      .map(([outcome, times]) => `${outcome} ×${times}`)
+      .join(", ")}`,
     `  clients: ${count(eventsOf(evidence, "saw").map(({ wire, status }) => `${status} on ${wire}`))}`,
     `  also: ${count(evidence.events.map(({ kind }) => kind).filter((kind) => kind !== "saw"))}`,
     ...group(failed.map(({ wire, verb, failure }) => `${wire} ${verb}: ${failure.kind}: ${failure.why}`)).map(

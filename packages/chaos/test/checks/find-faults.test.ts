@@ -135,6 +135,11 @@ describe("a fault of each kind is found", () => {
     ],
     ["another task than was told", withTask({ taskId: "t9" }), "call c1-1 was told t1, and its task is t9"],
     [
+      "a record that lost what it had of the next version",
+      withTask({ hasNext: false }),
+      "task t1 of call c1-1 has lost what the next version has written into it",
+    ],
+    [
       "an internal error",
       withEvents({ kind: "failed", wire, verb: "look", failure: { kind: "wrong", why: "-32603: Internal error" } }),
       "look on 2026-07-28 was answered -32603: Internal error",
