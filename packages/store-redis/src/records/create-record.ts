@@ -1,10 +1,11 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BridgeError, type CreateOptions, type TaskId, type TaskRecord } from "@taskbridge/core/store";
+import { BridgeError, type CreateOptions, type TaskId, type TaskRecord, type UniqueKey } from "@taskbridge/core/store";
 import { indexKeysOf } from "../keys.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { type Attempt, newAttempt } from "./attempt.ts";
+import { hintOf } from "./due-records.ts";
 import { toEntry } from "./index-entry.ts";
 import { judgeKeys } from "./judge-keys.ts";
 import { judgeSlots, type OpenLimit } from "./judge-slots.ts";
@@ -68,9 +69,14 @@ const planAttempt = (context: StoreContext, call: Call, record: NewRecord, optio
     deadline,
     entry: toEntry(record, attempt),
     limits,
-    options,
+    options: { ...options, uniqueKeys: withoutRepeats(options.uniqueKeys) },
   };
 };
+
+/** Of a key that is named twice, what is said last. */
+const withoutRepeats = (uniqueKeys: readonly UniqueKey[]): readonly UniqueKey[] => [
+  ...new Map(uniqueKeys.map((key) => [key.key, key])).values(),
+];
 
 /** True when all places are ours. False: none is, but that may be different in a moment. Throws the refusal. */
 const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: number): Promise<boolean> => {
@@ -109,32 +115,29 @@ const write = async (context: StoreContext, call: Call, plan: Plan): Promise<unk
   const entering = indexKeys.flatMap((key): Command[] =>
     key === undefined ? [] : [{ call: ["zadd", key, 0, entry] }],
   );
-  const replies = await context.port.send(call, entering, [
-    {
-      script: createScript,
-      keys: [
-        keys.record(taskId),
-        shard.all,
-        shard.open,
-        shard.due,
-        shard.claims,
-        shard.aborted,
-        keys.payloadNames(taskId),
-      ],
-      args: [
-        taskId,
-        keys.payloads(taskId),
-        stored,
-        attempt,
-        deadline,
-        entry,
-        wakeAt ?? "",
-        ...payloads.flatMap(({ name, bytes }) => [name, bytes]),
-      ],
-    },
-    // After the record, see due-records.ts.
-    ...(wakeAt === null ? [] : [{ call: ["zadd", keys.wakeHints, "LT", wakeAt, shard.id] } satisfies Command]),
-  ]);
+  const create: Command = {
+    script: createScript,
+    keys: [
+      keys.record(taskId),
+      shard.all,
+      shard.open,
+      shard.due,
+      shard.claims,
+      shard.aborted,
+      keys.payloadNames(taskId),
+    ],
+    args: [
+      taskId,
+      keys.payloads(taskId),
+      stored,
+      attempt,
+      deadline,
+      entry,
+      wakeAt ?? "",
+      ...payloads.flatMap(({ name, bytes }) => [name, bytes]),
+    ],
+  };
+  const replies = await context.port.send(call, entering, [create], hintOf(keys, record));
   return replies[entering.length];
 };
 
