@@ -25,6 +25,9 @@ export const slowTests = [
   "packages/store-redis/test/redis-store.test.ts",
   "packages/store-redis/test/faults.test.ts",
 
+  "packages/store-postgres/test/postgres-store.test.ts",
+  "packages/store-postgres/test/server-faults.test.ts",
+
   "packages/testkit/test/engine-property.test.ts",
   "packages/testkit/test/engine-mutants.test.ts",
   "packages/testkit/test/engine-retention.test.ts",

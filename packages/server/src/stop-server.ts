@@ -29,6 +29,7 @@ export const drainServer = async ({ serve, listeners, options }: RunningParts, o
     serve.engine.rest().catch((error: unknown) => serve.log.error({ err: error }, "the engine could not rest"));
   }
   await over;
+  await Promise.all([...listeners].map((listener) => listener.quiet()));
 };
 
 /**
@@ -51,6 +52,7 @@ const stopInOrder = async ({ serve, faces, listeners, connections, options }: Ru
   await Promise.all([...faces].map((face) => attempt("requests under way", face.close())));
   await Promise.all([...listeners].map((listener) => attempt("a listener", listener.close())));
   await within(answersMs, Promise.allSettled([...serve.asking]));
+  serve.letters.close();
   await attempt("the engine", serve.engine.close());
   for (const [name, adapter] of Object.entries(options.adapters)) {
     await attempt(`adapters.${name}`, adapter.close?.());

@@ -53,8 +53,11 @@ export interface TaskServerOptions {
   readonly waitMs?: number;
   /** 32 bytes; questions' secrets are stored encrypted with it. Default: stored as they are. */
   readonly encryptionKey?: Uint8Array;
-  /** At least 32 bytes, the same in all replicas; signs the state of questions asked before a task. Default: random. */
-  readonly requestStateKey?: Uint8Array | string;
+  /**
+   * At least 32 bytes, the same in all replicas. Protects what clients keep for the server: IDs of sessions, and the state of
+   * calls that ask. Default: a random one, which the store keeps for all that share it.
+   */
+  readonly stateKey?: Uint8Array | string;
   /** Takes structured events. Default: none are kept. */
   readonly audit?: AuditSink;
   /** A pino logger fits. Default: nothing is logged. */
@@ -108,7 +111,7 @@ export interface TaskServer {
   /** What `GET /readyz` tells, for a server that is mounted elsewhere. Never rejects; asks the store at most once a second. */
   readiness(): Promise<Readiness>;
   /**
-   * Stops serving. Tasks go on. Idempotent; resolves within 10 seconds after the drain. A second call without `drainMs` cuts the
+   * Stops serving. Tasks go on. Idempotent; resolves within 10 seconds, or 12 after a drain. A second call without `drainMs` cuts the
    * drain of the first short. Rejects with `misconfigured` (`data.path`) for a `drainMs` that cannot be, and stops nothing then.
    */
   close(options?: CloseOptions): Promise<void>;

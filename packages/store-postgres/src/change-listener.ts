@@ -1,6 +1,7 @@
 import type { TaskId } from "@taskbridge/core/store";
 import { Client, type ClientConfig } from "pg";
 import type { ChangeNotice } from "./change-sender.ts";
+import { destroyClient, unrefClient } from "./destroy-client.ts";
 
 /** Hears which tasks others have changed, on a connection of its own. */
 export interface ChangeListener {
@@ -14,12 +15,10 @@ export interface ChangeListenerOptions {
   readonly channel: string;
   /** Whose changes are none of our business: our own. */
   readonly origin: string;
-  /** How long the server may take to answer (milliseconds). */
+  /** How long the server may take to answer, and how often it is asked to: a connection that leads nowhere any more says nothing of it (milliseconds). */
   readonly timeoutMs: number;
 }
 
-/** How often the connection is tried: one that leads nowhere any more says nothing of it. */
-const checkEveryMs = 5_000;
 const shortestPauseMs = 100;
 const longestPauseMs = 10_000;
 
@@ -50,7 +49,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
 
   const drop = (client: Client): void => {
     if (current === client) current = undefined;
-    destroy(client);
+    destroyClient(client);
   };
 
   const lose = (client: Client): void => {
@@ -67,7 +66,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     const watchdog = setTimeout(() => lose(client), options.timeoutMs);
     try {
       await client.query("SELECT 1");
-      if (current === client) later(checkEveryMs, () => void check(client));
+      if (current === client) later(options.timeoutMs, () => void check(client));
     } catch {
       lose(client);
     } finally {
@@ -84,7 +83,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     const watchdog = setTimeout(() => lose(client), 2 * options.timeoutMs);
     try {
       await client.connect();
-      unref(client);
+      unrefClient(client);
       await client.query(`LISTEN "${options.channel}"`);
     } catch {
       lose(client);
@@ -96,14 +95,14 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     failures = 0;
     // From here on nothing is missed; what changed before may have been.
     tellAll(undefined);
-    later(checkEveryMs, () => void check(client));
+    later(options.timeoutMs, () => void check(client));
   };
 
   const stop = (): void => {
     clearTimeout(timer);
     const client = current;
     current = undefined;
-    if (client !== undefined) destroy(client);
+    if (client !== undefined) destroyClient(client);
   };
 
   return {
@@ -131,18 +130,4 @@ const parseNotice = (payload: string | undefined): ChangeNotice | undefined => {
   } catch {
     return undefined;
   }
-};
-
-/** What `pg` leaves out of its types. */
-interface WithStream {
-  readonly connection: { readonly stream: { destroy(): void; unref?(): void } };
-}
-
-const destroy = (client: Client): void => {
-  (client as unknown as WithStream).connection.stream.destroy();
-};
-
-/** Listening alone keeps no process alive. */
-const unref = (client: Client): void => {
-  (client as unknown as WithStream).connection.stream.unref?.();
 };

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import type { Readiness } from "../health/readiness.ts";
 import { refuse, refuseTooLarge } from "../refuse.ts";
 import type { ServerLog } from "../server-log.ts";
-import { answerProbe } from "./answer-probe.ts";
+import { answerProbe, type ProbeParts } from "./answer-probe.ts";
 import { bind } from "./bind.ts";
 import type { HttpFace } from "./http-face.ts";
 import { dropBody, readBody } from "./request-body.ts";
@@ -21,6 +22,8 @@ export interface HttpListener {
   readonly port: number;
   /** From now on each connection is closed with its answer, so that its client's next request goes elsewhere. Refuses nothing. */
   leave(): void;
+  /** Resolves once the requests have begun that the system holds already, and would refuse; after a while also when more come. */
+  quiet(): Promise<void>;
   /** Takes no more requests. Resolves once those under way are answered. */
   drain(): Promise<void>;
   /** Closes what is left. */
@@ -33,6 +36,11 @@ export interface HttpListenOptions {
   readonly readiness: () => Promise<Readiness>;
 }
 
+/** A turn of the event loop accepts one connection, and the next ones read its request. */
+const calmTurns = 4;
+/** Milliseconds. */
+const mostQuietMs = 2_000;
+
 /** Longer than the idle time of common load balancers, so that none sends into a connection that is being closed. */
 const keepAliveTimeoutMs = 75_000;
 
@@ -44,6 +52,8 @@ export const listenHttp = async (
 ): Promise<HttpListener> => {
   const guard = createRequestGuard(address);
   const responses = new Set<ServerResponse>();
+  /** Of connections and of requests. */
+  let arrivals = 0;
   let isLeaving = false;
   let isDraining = false;
   let drained: () => void = () => {};
@@ -61,8 +71,12 @@ export const listenHttp = async (
       onerror: (error) => log.debug({ err: error }, "a request was broken off"),
     },
   );
-  const probed = {
+  const probed: ProbeParts = {
     guard,
+    isVerified: async (headers) => {
+      const verified = await face.authenticate(headers as Readonly<Record<string, string | undefined>>);
+      return "authInfo" in verified && verified.authInfo !== undefined;
+    },
     readiness: async () => {
       const state = await readiness();
       return isDraining ? { ...state, ready: false, draining: true } : state;
@@ -71,14 +85,15 @@ export const listenHttp = async (
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split("?")[0] ?? "";
-    const answered = await answerProbe({ method: request.method, path, headers: request.headers }, probed);
+    const { method, headers } = request;
+    const answered = await answerProbe({ method, path, headers, from: request.socket.remoteAddress }, probed);
     if (answered !== undefined) return send(request, response, answered);
     if (path !== address.path) return send(request, response, refuse(404, "Not found"));
-    const fault = guard(request.headers);
+    const fault = guard(headers);
     if (fault !== undefined) return send(request, response, refuse(403, fault));
     if (isDraining)
       return send(request, response, refuse(503, "The server is being stopped", { headers: { "Retry-After": "1" } }));
-    const verified = await face.authenticate(request.headers as Readonly<Record<string, string | undefined>>);
+    const verified = await face.authenticate(headers as Readonly<Record<string, string | undefined>>);
     if ("refusal" in verified) return send(request, response, verified.refusal);
     const body = await readBody(request, maxBodyBytes).catch((error: unknown) => {
       log.debug({ err: error }, "a request was broken off");
@@ -86,7 +101,7 @@ export const listenHttp = async (
     });
     if (body instanceof Error) return void response.destroy();
     if (body === undefined) return send(request, response, refuseTooLarge(maxBodyBytes));
-    const { method, url, headers } = request;
+    const { url } = request;
     await serve(
       {
         ...(method === undefined ? {} : { method }),
@@ -102,6 +117,7 @@ export const listenHttp = async (
   };
   const server = createServer((request, response) => {
     const { socket } = request;
+    arrivals++;
     responses.add(response);
     response.once("finish", () => {
       // One that had begun before has promised its client to keep the connection.
@@ -116,6 +132,9 @@ export const listenHttp = async (
       response.destroy();
     });
   });
+  server.on("connection", () => {
+    arrivals++;
+  });
   server.keepAliveTimeout = keepAliveTimeoutMs;
   await bind(server, address);
   server.on("error", (error) => log.error({ err: error }, "the listener has failed"));
@@ -125,6 +144,14 @@ export const listenHttp = async (
     url: `http://${toUrlHost(address.host)}:${port}${address.path}`,
     leave: () => {
       isLeaving = true;
+    },
+    quiet: async () => {
+      const until = performance.now() + mostQuietMs;
+      for (let calm = 0; calm < calmTurns && performance.now() < until; ) {
+        const before = arrivals;
+        await setImmediate();
+        calm = arrivals === before ? calm + 1 : 0;
+      }
     },
     drain: async () => {
       isLeaving = true;

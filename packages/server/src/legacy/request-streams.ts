@@ -1,7 +1,8 @@
 import { invalidRequestCode } from "@taskbridge/protocol";
 import type { Channel } from "../session/channel.ts";
 import type { RequestId } from "../session/client-link.ts";
-import { type StreamTap, tapStream } from "./stream-tap.ts";
+import { askedId, cancelledId, toMessages, type WireMessage } from "./posted-messages.ts";
+import { type StreamShape, type StreamTap, tapStream } from "./stream-tap.ts";
 
 /** The answers of one session that are under way, each with its stream. */
 export interface RequestStreams {
@@ -23,6 +24,8 @@ export interface AnsweredPost {
   readonly request: Request;
   /** Parsed. */
   readonly body: unknown;
+  /** Of the stream of the answer. */
+  readonly shape?: StreamShape | undefined;
   /** Calls `end` when the caller is no longer verified. Returns how to call that off. */
   readonly expires: (end: () => void) => () => void;
 }
@@ -89,7 +92,7 @@ export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): 
       if (stream === undefined) return { on: id, closed: AbortSignal.abort(), isReady: () => false };
       return { on: id, closed: stream.closed.signal, isReady: () => stream.tap?.isReady() ?? true };
     },
-    answer: async ({ request, body, expires }, handle) => {
+    answer: async ({ request, body, shape, expires }, handle) => {
       const messages = toMessages(body);
       const inUse = findInUse(messages, open);
       if (inUse !== undefined) return refuseUsed(inUse);
@@ -101,7 +104,7 @@ export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): 
         for (const id of ids) end(id);
         return response;
       }
-      const tap = tapStream(response.body, request.signal);
+      const tap = tapStream(response.body, request.signal, shape);
       for (const id of ids) {
         const stream = open.get(id);
         if (stream !== undefined) stream.tap = tap;
@@ -135,15 +138,9 @@ export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): 
   };
 };
 
-interface WireMessage {
-  readonly id?: RequestId;
-  readonly method?: string;
-  readonly params?: Readonly<Record<string, unknown>>;
-}
-
 /** https://modelcontextprotocol.io/specification/2025-11-25/basic#requests: an ID must not have been used before. */
 const findInUse = (messages: readonly WireMessage[], open: ReadonlyMap<RequestId, unknown>): RequestId | undefined => {
-  const ids = messages.flatMap(({ id, method }) => (id === undefined || method === undefined ? [] : [id]));
+  const ids = messages.flatMap(askedId);
   return ids.find((id, index) => open.has(id) || ids.indexOf(id) < index);
 };
 
@@ -151,13 +148,6 @@ const refuseUsed = (id: RequestId): Response => {
   const error = { code: invalidRequestCode, message: "Invalid Request: the id is in use" };
   return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
 };
-
-/** What is no message is the transport's to refuse. */
-const toMessages = (body: unknown): readonly WireMessage[] =>
-  [body].flat().filter((message): message is WireMessage => typeof message === "object" && message !== null);
-
-const cancelledId = ({ method, params }: WireMessage): readonly RequestId[] =>
-  method === "notifications/cancelled" && params?.requestId !== undefined ? [params.requestId as RequestId] : [];
 
 const isStream = (response: Response): boolean =>
   response.headers.get("content-type")?.startsWith("text/event-stream") === true;
