@@ -33,8 +33,11 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
   const callsOf =
     (ms: number) =>
     (operation: string, isDurable = false): Call => ({ operation, isDurable, endsAt: performance.now() + ms });
-  const opening: Call = { operation: "open", isDurable: false, endsAt: performance.now() + 5000 };
-  const connection: Connection = await openConnection(parseOptions({ url, prefix }), opening);
+  const opening: Call = { operation: "open", isDurable: false, endsAt: performance.now() + 20_000 };
+  const connection: Connection = await openConnection(
+    parseOptions({ url, prefix, operationTimeoutMs: 20_000 }),
+    opening,
+  );
   const keys = createKeys(prefix);
   const clock = createServerClock(connection.port, keys.clock, () => performance.now());
   await clock.read(opening);
