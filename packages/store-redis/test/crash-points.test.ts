@@ -275,5 +275,23 @@ describeRedis("a process that dies", () => {
       expect(await healthy.read(created.taskId)).toEqual(newer);
       await assertConsistent(newer, created);
     });
+
+    it.each([0, 1, 2, 3, 4, 5])(
+      "within a revision (before command %i), is found by its new ref whoever has looked",
+      async (at) => {
+        const created = await retried(() => creator.create(sample(), full()));
+        const ref = asExecutionRef(turn.key("found"));
+        const look = (): Promise<TaskRecord | undefined> => healthy.findByExecution(created.adapterId, { ref });
+        let commands = 0;
+        const store = dying.interrupt(async (command) => {
+          commands = command + 1;
+          // Whoever finds an entry without its record takes it out.
+          if (command === at) await look();
+        });
+        const revised = await store.revise({ ...created, ref }, 1);
+        expect(commands).toBe(6);
+        expect(await look()).toEqual(revised);
+      },
+    );
   });
 });
