@@ -79,6 +79,12 @@ export const rooms = [
   },
 
   { name: "services", files: "packages/services/src/", may: ["node:*"] },
+  // The whole of it, as users have it.
+  {
+    name: "chaos",
+    files: "packages/chaos/src/",
+    may: ["@taskbridge/*", "@modelcontextprotocol/*", "external", "node:*"],
+  },
   { name: "testkit", files: "packages/testkit/src/", may: [...core, "node:*"] },
   { name: "store", files: "packages/store-", may: ["@taskbridge/core/store", "external", "node:*"] },
   {

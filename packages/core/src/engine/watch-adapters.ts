@@ -7,9 +7,12 @@ import type { EngineContext } from "./engine-context.ts";
 import { type LedWork, leadership, soleLead } from "./leadership.ts";
 import type { Service } from "./service.ts";
 import { takeUpdates } from "./take-updates.ts";
+import { untilStored } from "./until-stored.ts";
 
 /** A subscription that held at least this long (milliseconds) was a good one. */
 const lastingMs = 60_000;
+/** How long a store that is away is waited for (milliseconds) before it is tried from the beginning. */
+const storeAwayMs = 600_000;
 
 export interface AdapterWatcher extends Service {
   /** Whether this adapter can push and its subscription could not be made, or has ended and is not there again. */
@@ -59,7 +62,9 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
     // One of our own that is still ending would be told what this one is to be told.
     await closing;
     if (!isWanted || open !== undefined) return;
-    const position = await openPosition(engine, adapterId);
+    // A store that is away is no fault of the backend.
+    const position = await untilStored(engine, storeAwayMs, () => openPosition(engine, adapterId));
+    if (!isWanted) return;
     /** Whatever is told of this subscription once another is there is not about that one. */
     let isCurrent = true;
     const end = (message: string): void => {
