@@ -1,6 +1,6 @@
-import { toBridgeError } from "../contract/bridge-error.ts";
+import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
 import type { AdapterId } from "../contract/identity.ts";
-import type { Subscription, WorkflowAdapter } from "../contract/workflow-adapter.ts";
+import type { Subscription, WatchRequest, WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import { callAdapter } from "./call-adapter.ts";
 import { backOffMs } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -73,25 +73,27 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
       resubscribe(message);
       close();
     };
+    const request: WatchRequest<unknown> = {
+      targets: targetsOf(engine, adapterId, adapter),
+      ...(position.start === undefined ? {} : { cursor: position.start }),
+      sink: async (updates, cursor) => {
+        if (!isCurrent) throw new BridgeError("unavailable", "this subscription was given up");
+        await takeUpdates(engine, adapterId, updates);
+        if (cursor !== undefined && !(await position.move(cursor)))
+          end("another process has gone on from its position");
+      },
+      ended: (error) => end(error.message),
+    };
     const subscription = await callAdapter(engine, {
       adapterId,
       operation: "watch",
       timeoutMs: engine.limits.callTimeoutMs,
       onTimeout: "unavailable",
-      run: async (watched, context) =>
-        watched.watch?.(
-          {
-            targets: targetsOf(engine, adapterId, adapter),
-            ...(position.start === undefined ? {} : { cursor: position.start }),
-            sink: async (updates, cursor) => {
-              await takeUpdates(engine, adapterId, updates);
-              if (cursor !== undefined && !(await position.move(cursor)))
-                end("another process has gone on from its position");
-            },
-            ended: (error) => end(error.message),
-          },
-          context,
-        ),
+      run: async (watched, context) => watched.watch?.(request, context),
+      takeLate: async (late) => late?.close(),
+    }).catch((error: unknown) => {
+      isCurrent = false;
+      throw error;
     });
     if (subscription === undefined) return;
     open = subscription;

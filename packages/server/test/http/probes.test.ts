@@ -65,6 +65,12 @@ describe("GET /readyz", () => {
     expect(await probe(url, "/readyz", { headers })).toEqual([503, { ready: false }]);
   });
 
+  test("a proxy on this machine speaks for strangers", async () => {
+    const { url } = await serve();
+    for (const name of ["X-Forwarded-For", "Forwarded", "Via"])
+      expect(await probe(url, "/readyz", { headers: { [name]: "203.0.113.7" } })).toEqual([200, { ready: true }]);
+  });
+
   test("names the adapters whose backends do not answer, which makes nobody unready", async () => {
     const clock = fakeClock();
     const { url, rpc, backend } = await serve({ clock, fake: { clock } });
