@@ -80,6 +80,7 @@ export const rooms = [
 
   { name: "services", files: "packages/services/src/", may: ["node:*"] },
   { name: "testkit", files: "packages/testkit/src/", may: [...core, "node:*"] },
+  { name: "bench", files: "packages/bench/src/", may: ["@taskbridge/*", "external", "node:*"] },
   { name: "store", files: "packages/store-", may: ["@taskbridge/core/store", "external", "node:*"] },
   {
     name: "adapter",

@@ -1,0 +1,76 @@
+import { writeFile } from "node:fs/promises";
+import { loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { measureStore, type StoreFigures } from "./measure-store.ts";
+import { storeKind, storeKinds } from "./store-kinds.ts";
+import { toStoreReport } from "./tables.ts";
+
+const usage = `npm run bench -- stores [options]
+
+  --store NAME      ${storeKinds.map(({ name }) => name).join(" | ")}; may be repeated. Default: all, one after the other
+  --records N       of the larger store. Default 1000000
+  --baseline N      of the smaller one, which the larger is held against. Default 10000
+  --purge N         expired records that are purged while others are read. Default 100000, 0 for none
+  --rounds N        how often the two are measured in turn. Default 5
+  --operations N    of each verb in a round. Default 200
+  --json FILE       writes all figures there as well`;
+
+/** Asked for what there is not: told with the usage. */
+class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+const parse = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      store: { type: "string", multiple: true },
+      records: { type: "string", default: "1000000" },
+      baseline: { type: "string", default: "10000" },
+      purge: { type: "string", default: "100000" },
+      rounds: { type: "string", default: "5" },
+      operations: { type: "string", default: "200" },
+      json: { type: "string" },
+    },
+  });
+
+const toNumber = (name: string, text: string, least: number): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new UsageError(`--${name}: a whole number of at least ${least} is needed, got ${text}`);
+  return value;
+};
+
+const tell = (what: string): void => void process.stderr.write(`${new Date().toISOString()} ${what}\n`);
+
+const main = async (): Promise<void> => {
+  const { values, positionals } = parse();
+  if (positionals.length !== 1 || positionals[0] !== "stores")
+    throw new UsageError("say what is to be measured: stores");
+  const records = [toNumber("baseline", values.baseline, 2_000), toNumber("records", values.records, 2_000)] as const;
+  const kinds = (values.store ?? storeKinds.map(({ name }) => name)).map(storeKind);
+  const options = {
+    records,
+    rounds: toNumber("rounds", values.rounds, 1),
+    operations: toNumber("operations", values.operations, 10),
+    purged: toNumber("purge", values.purge, 0),
+    tell,
+  };
+  const stores: StoreFigures[] = [];
+  for (const kind of kinds) {
+    const figures = await measureStore(kind, options);
+    stores.push(figures);
+    console.log(`${toStoreReport(figures)}\n`);
+    // After each: what was measured is not lost with what goes wrong later.
+    if (values.json !== undefined)
+      await writeFile(values.json, `${JSON.stringify({ node: process.version, load: loadavg(), stores }, null, 2)}\n`);
+  }
+};
+
+try {
+  await main();
+} catch (error) {
+  const isUsage = error instanceof UsageError || (error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS");
+  console.error(isUsage ? `bench: ${(error as Error).message}\n\n${usage}` : error);
+  process.exitCode = isUsage ? 2 : 1;
+}

@@ -1,0 +1,55 @@
+import type { TaskId, TaskRecord, TaskStore } from "@taskbridge/core/store";
+import { type Population, taskIdAt } from "./sample-task.ts";
+import { drawTasks } from "./seed.ts";
+
+/** Something a store is asked for, in many ways that cost the same. */
+export interface Verb {
+  readonly name: string;
+  /** The most operations between `prepare` and `undo`. Default: as many as are wanted. */
+  readonly most?: number;
+  /** Makes what the operations need, and gives them. Not measured. */
+  prepare(count: number): Promise<readonly Operation[]>;
+  /** After the operations. Not measured. */
+  undo?(): Promise<void>;
+}
+
+/** Rejects when the store does not do what it was asked for. */
+export type Operation = () => Promise<unknown>;
+
+/** A store, and which tasks it holds. */
+export interface SeededStore {
+  readonly store: TaskStore;
+  readonly population: Population;
+  /** The number of some task: all are drawn, evenly. */
+  draw(): number;
+  /** Rejects when there is none. */
+  read(taskId: TaskId): Promise<TaskRecord>;
+}
+
+export const seededStore = (store: TaskStore, population: Population): SeededStore => {
+  const drawn = drawTasks(population);
+  return {
+    store,
+    population,
+    draw: () => drawn.next().value,
+    read: async (taskId) => {
+      const record = await store.read(taskId);
+      if (record === undefined) throw new Error(`the store does not find ${taskId}`);
+      return record;
+    },
+  };
+};
+
+/** IDs of tasks, all different: as many as wanted, or half of all. */
+export const differentIds = ({ population, draw }: SeededStore, count: number): readonly TaskId[] => {
+  const ids = new Set<TaskId>();
+  while (ids.size < Math.min(count, population.size / 2)) ids.add(taskIdAt(population, draw()));
+  return [...ids];
+};
+
+export const times = (count: number, operation: (index: number) => Operation): readonly Operation[] =>
+  Array.from({ length: count }, (_, index) => operation(index));
+
+export const expectThat = (isSo: boolean, what: string): void => {
+  if (!isSo) throw new Error(`the store ${what}`);
+};
