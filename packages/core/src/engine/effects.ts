@@ -37,9 +37,9 @@ export const withoutEffect = (record: TaskRecord, effectId: string): TaskRecord 
   effects: record.effects.filter((effect) => effect.id !== effectId),
 });
 
-/** Keeps only the entries that pass. */
+/** Keeps only the entries that pass, and those of another version: what they are for is not known here. */
 export const keepEffects = (record: TaskRecord, keep: (effect: Effect) => boolean): TaskRecord => {
-  const effects = record.effects.filter(keep);
+  const effects = record.effects.filter((effect) => isForeign(effect) || keep(effect));
   return effects.length === record.effects.length ? record : { ...record, effects };
 };
 
@@ -88,6 +88,18 @@ export const backOffMs = (attempts: number, jitter: number, retryAfterMs = 0): n
   return Math.max(Math.round(full * (0.5 + jitter / 2)), retryAfterMs);
 };
 
+const kinds: ReadonlySet<string> = new Set<Effect["kind"]>([
+  "start",
+  "cancel",
+  "answer",
+  "heartbeat",
+  "capture",
+  "forget",
+]);
+
+/** Whether an effect is none that this version knows: a process of the version that wrote it carries it out. */
+export const isForeign = ({ kind }: Effect): boolean => !kinds.has(kind);
+
 /** Whether an effect can be carried out in the record's present state. */
 export const isActionable = (record: TaskRecord, effect: Effect): boolean => {
   switch (effect.kind) {
@@ -100,5 +112,7 @@ export const isActionable = (record: TaskRecord, effect: Effect): boolean => {
     case "heartbeat":
       // Without a ref there is nothing to address yet; saving the ref wakes the record.
       return record.ref !== undefined;
+    default:
+      return false;
   }
 };

@@ -24,15 +24,12 @@ export const openQuestions = (record: TaskRecord): readonly TaskQuestion[] =>
 
 type ClosedState = "closed" | "undelivered" | "withdrawn";
 
-const toClosed = (question: TaskQuestion, state: ClosedState, deliveredAt?: number): TaskQuestion => ({
-  key: question.key,
-  questionId: question.questionId,
-  message: "",
-  state,
-  askedAt: question.askedAt,
-  ...(deliveredAt === undefined ? {} : { deliveredAt }),
-  reasks: question.reasks,
-});
+/** Without what only an open one needs; what a later version has added stays. */
+const toClosed = (question: TaskQuestion, state: ClosedState, deliveredAt?: number): TaskQuestion => {
+  const { schema: _schema, url: _url, secretKey: _secretKey, ...named } = question;
+  const { expiresAt: _expiresAt, heartbeatMs: _heartbeatMs, claim: _claim, deliveredAt: _deliveredAt, ...rest } = named;
+  return { ...rest, message: "", state, ...(deliveredAt === undefined ? {} : { deliveredAt }) };
+};
 
 /** Closes the questions with these keys, drops their secrets, and stops their heartbeats. `deliveredAt`: their answers were delivered. */
 export const closeQuestions = (

@@ -1,9 +1,11 @@
 import { toBridgeError } from "../contract/bridge-error.ts";
 import type { TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
+import { isForeign } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { serveDue } from "./serve-due.ts";
 import type { Service } from "./service.ts";
+import { wakeAtOf } from "./transitions.ts";
 
 /** Records served side by side. */
 const mostAtOnce = 16;
@@ -11,6 +13,8 @@ const mostAtOnce = 16;
 const longestPauseMs = 5_000;
 /** A record that could not be served, or that another process serves, is left alone for this long (milliseconds). */
 const coolDownMs = 1_000;
+/** What only a process of another version can do is looked at again after this long (milliseconds). */
+const foreignMs = 60_000;
 /** Where several processes serve, what one has got is not handed to another for this long (milliseconds). */
 const handedOutMs = 5_000;
 /** Who writes a record serves it as well; others look after it this much later (milliseconds), and for many at once. */
@@ -68,6 +72,11 @@ export const serviceLoop = (engine: EngineContext): Service => {
   const serve = async (record: TaskRecord): Promise<void> => {
     try {
       await serveDue(engine, record);
+      const now = engine.store.now();
+      if (record.effects.some((effect) => isForeign(effect) && effect.notBefore <= now)) {
+        const ownWakeAt = wakeAtOf({ ...record, effects: record.effects.filter((effect) => !isForeign(effect)) });
+        coolUntil.set(record.taskId, Math.min(now + foreignMs, ownWakeAt ?? Number.POSITIVE_INFINITY));
+      }
     } catch (error) {
       coolUntil.set(record.taskId, engine.store.now() + coolDownMs);
       engine.audit({ kind: "internal_error", taskId: record.taskId, message: toBridgeError(error).message });

@@ -1,7 +1,7 @@
 import { type ExecutionFailure, type ExecutionSnapshot, isEnded } from "../contract/execution-snapshot.ts";
 import type { PayloadName, TaskRecord, TaskState } from "../contract/task-record.ts";
 import type { Payload } from "../contract/task-store.ts";
-import { isActionable, keepEffects, withEffect } from "./effects.ts";
+import { isActionable, isForeign, keepEffects, withEffect } from "./effects.ts";
 import { closeAllQuestions, mergeQuestions, type NewSecret, openQuestions } from "./questions.ts";
 
 /** From which state a task may go to which. What has ended goes nowhere. */
@@ -251,7 +251,8 @@ export const mustStopAt = (record: TaskRecord): number | undefined =>
 /** When the engine must next act on a record by itself. */
 export const wakeAtOf = (record: TaskRecord): number | null => {
   const times: number[] = [];
-  for (const effect of record.effects) if (isActionable(record, effect)) times.push(effect.notBefore);
+  for (const effect of record.effects)
+    if (isActionable(record, effect) || isForeign(effect)) times.push(effect.notBefore);
   const stopAt = mustStopAt(record);
   if (stopAt !== undefined) times.push(stopAt);
   for (const question of openQuestions(record)) if (question.expiresAt !== undefined) times.push(question.expiresAt);
