@@ -1,11 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
+import { toCostTable } from "./costs/cost-table.ts";
+import { measureCosts } from "./costs/measure-costs.ts";
 import { measureStore, type StoreFigures } from "./measure-store.ts";
 import { storeKind, storeKinds } from "./store-kinds.ts";
 import { toStoreReport } from "./tables.ts";
 
-const usage = `npm run bench -- stores [options]
+const usage = `npm run bench -- costs [--json FILE]     what a task costs in calls to the store and the backend; takes a second
+npm run bench -- stores [options]        what the stores take for them, with few records and with many
 
   --store NAME      ${storeKinds.map(({ name }) => name).join(" | ")}; may be repeated. Default: all, one after the other
   --records N       of the larger store. Default 1000000
@@ -43,28 +46,47 @@ const toNumber = (name: string, text: string, least: number): number => {
 
 const tell = (what: string): void => void process.stderr.write(`${new Date().toISOString()} ${what}\n`);
 
-const main = async (): Promise<void> => {
-  const { values, positionals } = parse();
-  if (positionals.length !== 1 || positionals[0] !== "stores")
-    throw new UsageError("say what is to be measured: stores");
-  const records = [toNumber("baseline", values.baseline, 2_000), toNumber("records", values.records, 2_000)] as const;
-  const kinds = (values.store ?? storeKinds.map(({ name }) => name)).map(storeKind);
+type Values = ReturnType<typeof parse>["values"];
+
+const save = async (file: string | undefined, figures: object): Promise<void> => {
+  if (file !== undefined) await writeFile(file, `${JSON.stringify(figures, null, 2)}\n`);
+};
+
+const benchCosts = async ({ json }: Values): Promise<void> => {
+  const costs = await measureCosts();
+  console.log(toCostTable(costs));
+  await save(json, { costs });
+};
+
+const benchStores = async (values: Values): Promise<void> => {
   const options = {
-    records,
+    records: [toNumber("baseline", values.baseline, 2_000), toNumber("records", values.records, 2_000)],
     rounds: toNumber("rounds", values.rounds, 1),
     operations: toNumber("operations", values.operations, 10),
     purged: toNumber("purge", values.purge, 0),
     tell,
-  };
+  } as const;
   const stores: StoreFigures[] = [];
-  for (const kind of kinds) {
-    const figures = await measureStore(kind, options);
+  for (const name of values.store ?? storeKinds.map((kind) => kind.name)) {
+    const figures = await measureStore(storeKind(name), options);
     stores.push(figures);
     console.log(`${toStoreReport(figures)}\n`);
     // After each: what was measured is not lost with what goes wrong later.
-    if (values.json !== undefined)
-      await writeFile(values.json, `${JSON.stringify({ node: process.version, load: loadavg(), stores }, null, 2)}\n`);
+    await save(values.json, { node: process.version, load: loadavg(), stores });
   }
+};
+
+const benches = new Map([
+  ["costs", benchCosts],
+  ["stores", benchStores],
+]);
+
+const main = async (): Promise<void> => {
+  const { values, positionals } = parse();
+  const bench = benches.get(positionals[0] ?? "");
+  if (bench === undefined || positionals.length > 1)
+    throw new UsageError(`say what is to be measured: ${[...benches.keys()].join(" or ")}`);
+  await bench(values);
 };
 
 try {
