@@ -7,32 +7,42 @@ import { createSample, sampleRecord } from "./store-sample.ts";
 /** How long a change may take to be told before the test gives up; what is measured is nothing. */
 const patienceMs = 5000;
 
-/** Collects what a watch tells and lets a test wait for a task to be told. */
-const listenTo = (
-  store: TaskStore,
-): { stop: () => void; told: Set<TaskId>; hear: (taskId: TaskId) => Promise<void> } => {
+interface Listener {
+  readonly told: ReadonlySet<TaskId>;
+  stop(): void;
+  /** Makes a change and waits until it is told, by itself or as one that may have been missed. */
+  hear(change: Promise<{ readonly taskId: TaskId }>): Promise<void>;
+}
+
+/** Collects what a watch tells. */
+const listenTo = (store: TaskStore): Listener => {
   const told = new Set<TaskId>();
-  const waiting = new Map<TaskId, () => void>();
+  let gaps = 0;
+  let onTold = (): void => {};
   const stop = store.watch?.((taskId) => {
-    if (taskId === undefined) return;
-    told.add(taskId);
-    waiting.get(taskId)?.();
+    if (taskId === undefined) gaps += 1;
+    else told.add(taskId);
+    onTold();
   });
   assert.ok(stop);
   return {
     stop,
     told,
-    hear: async (taskId) => {
-      if (told.has(taskId)) return;
+    hear: async (change) => {
+      const gapsBefore = gaps;
+      const { taskId } = await change;
+      const isHeard = (): boolean => told.has(taskId) || gaps > gapsBefore;
+      if (isHeard()) return;
       await new Promise<void>((resolve, reject) => {
         const timer = setTimeout(
           () => reject(new Error(`the change of ${taskId} was not told within ${patienceMs} ms`)),
           patienceMs,
         );
-        waiting.set(taskId, () => {
+        onTold = () => {
+          if (!isHeard()) return;
           clearTimeout(timer);
           resolve();
-        });
+        };
       });
     },
   };
@@ -110,13 +120,11 @@ export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void =
       const doomed = await createSample(store());
       const listeners = [listenTo(store()), listenTo(store())] as const;
       const [stopped, staying] = listeners;
-      const created = await createSample(other);
-      await Promise.all(listeners.map(({ hear }) => hear(created.taskId)));
-      await other.revise(known, 1, { durable: false });
-      await staying.hear(known.taskId);
+      const creation = createSample(other);
+      await Promise.all(listeners.map(({ hear }) => hear(creation)));
+      await staying.hear(other.revise(known, 1, { durable: false }));
       stopped.stop();
-      await other.remove(doomed.taskId);
-      await staying.hear(doomed.taskId);
+      await staying.hear(other.remove(doomed.taskId).then(() => doomed));
       assert.equal(stopped.told.has(doomed.taskId), false, "a listener was called after it had stopped");
       staying.stop();
     });

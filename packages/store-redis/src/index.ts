@@ -1,0 +1,3 @@
+export { createStore } from "./create-store.ts";
+export type { RedisStoreOptions, WaitReplicas } from "./parse-options.ts";
+export { redisStore } from "./redis-store.ts";

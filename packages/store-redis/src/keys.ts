@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import type { AdapterId, ExecutionRef, OwnerId, StartKey, TaskId, TaskRecord } from "@taskbridge/core/store";
+
+/** The two hex digits of each shard. */
+export const shards: readonly string[] = Array.from({ length: 256 }, (_, index) => index.toString(16).padStart(2, "0"));
+
+/** By what an execution is found. */
+export type ExecutionKey = { readonly ref: ExecutionRef } | { readonly key: StartKey };
+
+/**
+ * The names of all that is kept. What stands in braces decides on the node of a Redis Cluster: one of 256 shards by a hash of the
+ * task's ID, or of the owner, the tool, the key, … for what is looked up by those.
+ */
+export interface Keys {
+  /** The record of a task. */
+  record(taskId: TaskId): string;
+  /** What else the record's shard keeps, in the order in which the scripts take it. */
+  shardOf(taskId: TaskId): ShardKeys;
+  shard(shard: string): ShardKeys;
+  /** Names of payloads beside `input` and `output`. */
+  payloadNames(taskId: TaskId): string;
+  /** What the key of a payload begins with; its name follows. */
+  payloads(taskId: TaskId): string;
+  /** Entries of all of an owner's records. */
+  owned(owner: OwnerId | null): string;
+  /** Entries of the owner's records that hold a slot. */
+  openOfOwner(owner: OwnerId | null): string;
+  openOfTool(tool: string): string;
+  execution(adapterId: AdapterId, by: ExecutionKey): string;
+  unique(key: string): string;
+  /** The keys that lapse, of that key's shard. */
+  lapsing(key: string): string;
+  cursor(name: string): string;
+  lease(name: string): string;
+  /** By shard: a time that is not after its earliest wake-up. */
+  readonly wakeHints: string;
+  readonly schema: string;
+  /** Never written: its node's clock is the store's. */
+  readonly clock: string;
+  /** Where changes are told. */
+  readonly channel: string;
+}
+
+/** Sorted sets of one shard. */
+export interface ShardKeys {
+  /** The shard's hex digits. */
+  readonly id: string;
+  /** Entries of all records. */
+  readonly all: string;
+  /** Entries of those that hold a slot. */
+  readonly open: string;
+  /** Task IDs by `wakeAt`. */
+  readonly due: string;
+  /** Task IDs that were handed out, by when that ends. */
+  readonly claims: string;
+  /** Attempts that must write nothing any more, by when that was decided. */
+  readonly aborted: string;
+  /** Unique keys by when they lapse. */
+  readonly lapsing: string;
+}
+
+const hashOf = (text: string): Buffer => createHash("sha1").update(text).digest();
+
+const shardIdOf = (text: string): string => shards[hashOf(text)[0] ?? 0] as string;
+
+/** Indexes in other shards in which a record stands: always at these places, absent where it has none. */
+export type IndexKeys = readonly (string | undefined)[];
+
+export const indexKeysOf = (keys: Keys, record: Omit<TaskRecord, "revision">): IndexKeys => [
+  keys.owned(record.owner),
+  record.slotHeld ? keys.openOfOwner(record.owner) : undefined,
+  record.slotHeld ? keys.openOfTool(record.tool) : undefined,
+  keys.execution(record.adapterId, { key: record.startKey }),
+  record.ref === undefined ? undefined : keys.execution(record.adapterId, { ref: record.ref }),
+];
+
+export const createKeys = (prefix: string): Keys => {
+  const inShard = (shard: string): string => `${prefix}{${shard}}`;
+  const at = (text: string): string => inShard(shardIdOf(text));
+  const ownerText = (owner: OwnerId | null): string => (owner === null ? "nobody" : `owner:${owner}`);
+  const shard = (id: string): ShardKeys => ({
+    id,
+    all: `${inShard(id)}all`,
+    open: `${inShard(id)}open`,
+    due: `${inShard(id)}due`,
+    claims: `${inShard(id)}claims`,
+    aborted: `${inShard(id)}aborted`,
+    lapsing: `${inShard(id)}lapsing`,
+  });
+  const known = new Map(shards.map((id) => [id, shard(id)]));
+  const knownShard = (id: string): ShardKeys => known.get(id) ?? shard(id);
+
+  return {
+    record: (taskId) => `${at(taskId)}task:${taskId}`,
+    shardOf: (taskId) => knownShard(shardIdOf(taskId)),
+    shard: knownShard,
+    payloadNames: (taskId) => `${at(taskId)}names:${taskId}`,
+    // The length tells where the ID ends, whatever it holds.
+    payloads: (taskId) => `${at(taskId)}payload:${taskId.length}:${taskId}:`,
+    owned: (owner) => `${at(ownerText(owner))}owned:${ownerText(owner)}`,
+    openOfOwner: (owner) => `${at(ownerText(owner))}open:${ownerText(owner)}`,
+    openOfTool: (tool) => `${at(tool)}open-tool:${tool}`,
+    execution: (adapterId, by) => {
+      // Refs may be long. Whether a record that is found is meant is seen by the record.
+      const digest = hashOf(JSON.stringify("ref" in by ? [adapterId, "ref", by.ref] : [adapterId, "key", by.key]));
+      return `${inShard(shards[digest[0] ?? 0] as string)}execution:${digest.toString("base64url")}`;
+    },
+    unique: (key) => `${at(key)}unique:${key}`,
+    lapsing: (key) => knownShard(shardIdOf(key)).lapsing,
+    cursor: (name) => `${at(name)}cursor:${name}`,
+    lease: (name) => `${at(name)}lease:${name}`,
+    wakeHints: `${prefix}{meta}wake`,
+    schema: `${prefix}{meta}schema`,
+    clock: `${prefix}{meta}clock`,
+    channel: `${prefix}changes`,
+  };
+};

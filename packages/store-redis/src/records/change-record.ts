@@ -1,0 +1,151 @@
+import { BridgeError, type ReviseOptions, type TaskId, type TaskRecord } from "@taskbridge/core/store";
+import { type IndexKeys, indexKeysOf } from "../keys.ts";
+import type { Call, Command } from "../redis/redis-port.ts";
+import type { StoreContext } from "../store-context.ts";
+import { toEntry, toSortable } from "./index-entry.ts";
+import { removeScript, reviseScript } from "./record-scripts.ts";
+import { parseStored, type StoredRecord, signatureOf } from "./stored-record.ts";
+import { leaveKey } from "./unique-keys.ts";
+
+/** Keys of what lies in a record's own slot, in the order in which the scripts take them. */
+const keysInSlot = ({ keys }: StoreContext, taskId: TaskId): readonly string[] => {
+  const { all, open, due, claims, aborted } = keys.shardOf(taskId);
+  return [keys.record(taskId), all, open, due, claims, aborted, keys.payloadNames(taskId)];
+};
+
+const recordMissing = (taskId: TaskId): BridgeError =>
+  new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
+
+const atAnother = (taskId: TaskId, revision: number, expected: number): BridgeError =>
+  new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
+    operation: "revise",
+    data: { taskId, revision },
+  });
+
+/** Entries of a record in the indexes of other slots. */
+const placesOf = (context: StoreContext, { record, attempt }: StoredRecord): { keys: IndexKeys; entry: string } => ({
+  keys: indexKeysOf(context.keys, record),
+  entry: toEntry(record, attempt),
+});
+
+/**
+ * Replaces a record by one script in its own slot. Where it now stands in further indexes it is entered there first, so that nothing
+ * is missing from an index if we die in between; and once more afterwards, for a reader may have taken the entry for one that was
+ * left behind. Where it no longer stands it is taken out last, or by who comes across it.
+ */
+export const reviseRecord = async (
+  context: StoreContext,
+  call: Call,
+  record: TaskRecord,
+  expectedRevision: number,
+  options: ReviseOptions,
+): Promise<TaskRecord> => {
+  const revised: TaskRecord = JSON.parse(JSON.stringify({ ...record, revision: expectedRevision + 1 }));
+  const { taskId } = record;
+  let entering: Command[] = [];
+  for (;;) {
+    const isEntered = entering.length > 0;
+    const replies = await context.port.send(call, entering, [
+      toRevision(context, revised, expectedRevision, options, isEntered),
+      ...toHint(context, revised),
+    ]);
+    const [outcome, before] = replies[entering.length] as [string, string?];
+    if (outcome === "missing") throw recordMissing(taskId);
+    if (outcome === "conflict") throw atAnother(taskId, Number(before), expectedRevision);
+    if (outcome === "done") {
+      if (before !== undefined) await moveEntries(context, call, before, revised, entering);
+      return revised;
+    }
+    const { attempt } = parseStored(before ?? "");
+    const entry = toEntry(revised, attempt);
+    entering = indexKeysOf(context.keys, revised).flatMap((key): Command[] =>
+      key === undefined ? [] : [{ call: ["zadd", key, 0, entry] }],
+    );
+  }
+};
+
+const toRevision = (
+  context: StoreContext,
+  revised: TaskRecord,
+  expectedRevision: number,
+  { payloads = [], dropPayloads = [] }: ReviseOptions,
+  isEntered: boolean,
+): Command => {
+  const { taskId, createdAt, slotHeld, wakeAt } = revised;
+  const dropped = dropPayloads === "all" ? [] : dropPayloads;
+  return {
+    script: reviseScript,
+    keys: keysInSlot(context, taskId),
+    args: [
+      taskId,
+      context.keys.payloads(taskId),
+      expectedRevision,
+      toSortable(createdAt),
+      slotHeld ? "o" : "-",
+      signatureOf(indexKeysOf(context.keys, revised), revised),
+      isEntered ? 1 : 0,
+      wakeAt ?? "",
+      JSON.stringify(revised),
+      dropPayloads === "all" ? "all" : "some",
+      dropped.length,
+      ...dropped,
+      ...payloads.flatMap(({ name, bytes }) => [name, bytes]),
+    ],
+  };
+};
+
+/** After the record, see due-records.ts. */
+const toHint = ({ keys }: StoreContext, { taskId, wakeAt }: TaskRecord): Command[] =>
+  wakeAt === null ? [] : [{ call: ["zadd", keys.wakeHints, "LT", wakeAt, keys.shardOf(taskId).id] }];
+
+const moveEntries = async (
+  context: StoreContext,
+  call: Call,
+  storedBefore: string,
+  revised: TaskRecord,
+  entered: readonly Command[],
+): Promise<void> => {
+  const stored = parseStored(storedBefore);
+  const before = placesOf(context, stored);
+  const after = placesOf(context, { ...stored, record: revised });
+  const leaving = before.keys.flatMap((key, index): Command[] =>
+    key === undefined || (key === after.keys[index] && before.entry === after.entry)
+      ? []
+      : [{ call: ["zrem", key, before.entry] }],
+  );
+  await context.port.send({ ...call, isDurable: false }, [...leaving, ...entered]);
+};
+
+/**
+ * Removes a record by one script in its own slot. Its keys that outlive it are told so before, for they must not be free in between;
+ * the others, and its entries in indexes, go last, or by who comes across them.
+ */
+export const removeRecord = async (context: StoreContext, call: Call, taskId: TaskId): Promise<boolean> => {
+  const { keys, port } = context;
+  let holding: Command[] = [];
+  let held = "";
+  for (;;) {
+    const remove: Command = {
+      script: removeScript,
+      keys: keysInSlot(context, taskId),
+      args: [taskId, keys.payloads(taskId), held],
+    };
+    const replies = await port.send(call, holding, [remove]);
+    const [outcome, before = ""] = replies[holding.length] as [string, string?];
+    if (outcome === "missing") return false;
+    const stored = parseStored(before);
+    const leave = (step: "hold" | "end", names: readonly { readonly key: string }[]): Command[] =>
+      names.map(({ key }) => leaveKey(keys, key, stored.attempt, step, context.now()));
+    if (outcome === "done") {
+      const { keys: places, entry } = placesOf(context, stored);
+      const leaving = places.flatMap((key): Command[] => (key === undefined ? [] : [{ call: ["zrem", key, entry] }]));
+      await port.send(call, [...leaving, ...leave("end", stored.uniqueKeys)]);
+      return true;
+    }
+    held = stored.attempt;
+    holding = leave(
+      "hold",
+      stored.uniqueKeys.filter(({ until, heldForMs }) => until !== undefined || heldForMs !== undefined),
+    );
+  }
+};

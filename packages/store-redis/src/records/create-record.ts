@@ -1,0 +1,166 @@
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BridgeError, type CreateOptions, type TaskId, type TaskRecord } from "@taskbridge/core/store";
+import { indexKeysOf } from "../keys.ts";
+import type { Call, Command } from "../redis/redis-port.ts";
+import type { StoreContext } from "../store-context.ts";
+import { type Attempt, newAttempt } from "./attempt.ts";
+import { toEntry } from "./index-entry.ts";
+import { judgeKeys } from "./judge-keys.ts";
+import { judgeSlots, type OpenLimit } from "./judge-slots.ts";
+import { takeSlot } from "./open-slots.ts";
+import { createScript } from "./record-scripts.ts";
+import { signatureOf, toStored } from "./stored-record.ts";
+import { freeKey, takeKey, toHolderText } from "./unique-keys.ts";
+
+type NewRecord = Omit<TaskRecord, "revision">;
+
+/** One attempt and what it writes. */
+interface Plan {
+  readonly record: TaskRecord;
+  readonly attempt: Attempt;
+  readonly deadline: number;
+  readonly entry: string;
+  readonly limits: readonly OpenLimit[];
+  readonly options: CreateOptions;
+}
+
+/**
+ * Creates a record in two steps. First its places are taken, in whatever slots they are: unique keys, and one among the open records
+ * of owner and tool. Then it is entered in the indexes and written. Others see a place that is taken without a record as one that is
+ * not decided, and wait for it: the write decides, for it is one script in the record's own slot. What an attempt leaves that dies
+ * between the steps is passed over, and taken away once its time is up; from then on the script refuses it.
+ */
+export const createRecord = async (
+  context: StoreContext,
+  call: Call,
+  record: NewRecord,
+  options: CreateOptions,
+): Promise<TaskRecord> => {
+  for (let tries = 0; ; tries++) {
+    const plan = planAttempt(context, call, record, options);
+    if (await takePlaces(context, call, plan, tries)) {
+      const outcome = await write(context, call, plan);
+      if (outcome === "created") return plan.record;
+      await undo(context, call, plan);
+      if (outcome === "exists") throw takenBy(record.taskId);
+      await context.readTime();
+    }
+    await pause(call, tries);
+  }
+};
+
+const planAttempt = (context: StoreContext, call: Call, record: NewRecord, options: CreateOptions): Plan => {
+  const deadline = context.now() + (call.endsAt - performance.now());
+  const attempt = newAttempt(deadline);
+  const { maxOpenForOwner, maxOpenForTool } = options;
+  const { keys } = context;
+  const all = [
+    { scope: "owner" as const, most: maxOpenForOwner, set: keys.openOfOwner(record.owner) },
+    { scope: "tool" as const, most: maxOpenForTool, set: keys.openOfTool(record.tool) },
+  ];
+  const limits = record.slotHeld
+    ? all.flatMap(({ most, ...limit }) => (most === null ? [] : [{ ...limit, most }]))
+    : [];
+  return {
+    record: JSON.parse(JSON.stringify({ ...record, revision: 1 })),
+    attempt,
+    deadline,
+    entry: toEntry(record, attempt),
+    limits,
+    options,
+  };
+};
+
+/** True when all places are ours. False: none is, but that may be different in a moment. Throws the refusal. */
+const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: number): Promise<boolean> => {
+  const { keys } = context;
+  const { record, attempt, entry, limits, options } = plan;
+  const { uniqueKeys } = options;
+  if (uniqueKeys.length === 0 && limits.length === 0) return true;
+  const [exists, ...replies] = await context.port.send(call, [
+    { call: ["exists", keys.record(record.taskId)] },
+    ...uniqueKeys.map((key) => takeKey(keys, key, toHolderText(key, attempt, record.taskId), context.now())),
+    ...limits.map(({ set, most }) => takeSlot(set, entry, most)),
+  ]);
+  const taken = uniqueKeys.flatMap(({ key }, index) => {
+    const holder = replies[index];
+    return typeof holder === "string" ? [{ key, holder }] : [];
+  });
+  const full = limits.filter((_, index) => replies[uniqueKeys.length + index] === 0);
+  if (exists === 0 && taken.length === 0 && full.length === 0) return true;
+  await undo(context, call, plan);
+  // Keys before limits: a repeated call is to find its task also when the owner is full.
+  const holder = exists === 0 ? await judgeKeys(context, call, taken, record.taskId, tries) : record.taskId;
+  if (holder !== undefined) throw takenBy(holder);
+  if (taken.length === 0) await judgeSlots(context, call, full, record);
+  return false;
+};
+
+const write = async (context: StoreContext, call: Call, plan: Plan): Promise<unknown> => {
+  const { keys } = context;
+  const { record, attempt, deadline, entry, options } = plan;
+  const { taskId, wakeAt } = record;
+  const indexKeys = indexKeysOf(keys, record);
+  const { uniqueKeys, payloads } = options;
+  const text = JSON.stringify(record);
+  const stored = toStored({ revision: 1, attempt, uniqueKeys, record }, text, signatureOf(indexKeys, record));
+  const shard = keys.shardOf(taskId);
+  const entering = indexKeys.flatMap((key): Command[] =>
+    key === undefined ? [] : [{ call: ["zadd", key, 0, entry] }],
+  );
+  const replies = await context.port.send(call, entering, [
+    {
+      script: createScript,
+      keys: [
+        keys.record(taskId),
+        shard.all,
+        shard.open,
+        shard.due,
+        shard.claims,
+        shard.aborted,
+        keys.payloadNames(taskId),
+      ],
+      args: [
+        taskId,
+        keys.payloads(taskId),
+        stored,
+        attempt,
+        deadline,
+        entry,
+        wakeAt ?? "",
+        ...payloads.flatMap(({ name, bytes }) => [name, bytes]),
+      ],
+    },
+    // After the record, see due-records.ts.
+    ...(wakeAt === null ? [] : [{ call: ["zadd", keys.wakeHints, "LT", wakeAt, shard.id] } satisfies Command]),
+  ]);
+  return replies[entering.length];
+};
+
+/** Takes back what an attempt has written that is not to be. All of it bears the attempt, so that nobody else's goes. */
+const undo = async (context: StoreContext, call: Call, { record, attempt, entry, options }: Plan): Promise<void> => {
+  const { keys } = context;
+  await context.port.send(call, [
+    ...options.uniqueKeys.map((key) => freeKey(keys, key.key, toHolderText(key, attempt, record.taskId))),
+    ...indexKeysOf(keys, record).flatMap((key): Command[] =>
+      key === undefined ? [] : [{ call: ["zrem", key, entry] }],
+    ),
+  ]);
+};
+
+const takenBy = (taskId: TaskId): BridgeError =>
+  new BridgeError("conflict", `taken by task ${taskId}`, { operation: "create", data: { taskId } });
+
+const longestPauseMs = 50;
+
+const pause = async (call: Call, tries: number): Promise<void> => {
+  // Random, so that two that are in each other's way do not keep meeting.
+  const ms = Math.min(2 ** tries, longestPauseMs) * (0.5 + Math.random());
+  if (performance.now() + ms >= call.endsAt) {
+    throw new BridgeError("unavailable", "another create that needs the same keys or places is not decided", {
+      operation: call.operation,
+    });
+  }
+  await sleep(ms);
+};

@@ -1,0 +1,174 @@
+import { performance } from "node:perf_hooks";
+import { asTaskId, type TaskId, type TaskRecord } from "@taskbridge/core/store";
+import { shards } from "../keys.ts";
+import type { Call, Command } from "../redis/redis-port.ts";
+import type { StoreContext } from "../store-context.ts";
+import { candidatesScript, claimScript, firstScript, hintsScript, raiseScript, tendScript } from "./due-scripts.ts";
+import { parseRecord } from "./stored-record.ts";
+
+/**
+ * Who is due when. Each shard has a sorted set of its tasks by `wakeAt`, written with the record. So that nobody has to look at all
+ * 256 for one that is due, one small set has for each shard a time that is not after its earliest. It is lowered after a record is
+ * written, and raised by who finds it too low, who then looks at the shard once more: whatever order two such come in, it ends low
+ * enough. Only a process that dies right after it has written a record leaves it too high, until `tend` has passed by.
+ */
+export interface DueRecords {
+  due(call: Call, limit: number, claimForMs: number | undefined): Promise<readonly TaskRecord[]>;
+  nextWakeAt(call: Call): Promise<number | null>;
+}
+
+interface Hint {
+  readonly shard: string;
+  readonly at: number;
+}
+
+interface Candidate {
+  readonly taskId: TaskId;
+  readonly at: number;
+}
+
+/** How often each process looks at all shards (milliseconds). */
+const tendEveryMs = 20_000;
+/** So many shards at least are asked in one round trip. */
+const leastShards = 16;
+/** So many shards are asked for the earliest wake-up of all: nearly always the first has it. */
+const shardsForNext = 4;
+/** Others may claim what we are about to. */
+const mostTries = 3;
+
+export const createDueRecords = (context: StoreContext): DueRecords => {
+  const { port, keys, now } = context;
+  let tendedAt = Number.NEGATIVE_INFINITY;
+
+  const lower = ({ shard, at }: Hint): Command => ({ call: ["zadd", keys.wakeHints, "LT", at, shard] });
+
+  /** Puts right what a process that died has left, and clears away what has lapsed. */
+  const tend = async (call: Call): Promise<void> => {
+    if (performance.now() - tendedAt < tendEveryMs) return;
+    tendedAt = performance.now();
+    try {
+      const firsts = await port.send(
+        call,
+        shards.map((shard): Command => {
+          const { due, lapsing } = keys.shard(shard);
+          return { script: tendScript, keys: [due, lapsing], args: [now()] };
+        }),
+      );
+      const hints = shards.flatMap((shard, index): Hint[] => {
+        const first = firsts[index];
+        return typeof first === "string" ? [{ shard, at: Number(first) }] : [];
+      });
+      await port.send(call, hints.map(lower));
+    } catch (error) {
+      tendedAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    }
+  };
+
+  const readHints = async (call: Call, until: number | "+inf", count: number): Promise<Hint[]> => {
+    const [flat] = (await port.send(call, [{ script: hintsScript, keys: [keys.wakeHints], args: [until, count] }])) as [
+      readonly string[],
+    ];
+    return pairsOf(flat).map(([shard, at]) => ({ shard, at }));
+  };
+
+  /** For hints that are lower than they need be. `first`: the shard's earliest wake-up. */
+  const raise = async (call: Call, low: readonly (Hint & { readonly first: number | undefined })[]): Promise<void> => {
+    if (low.length === 0) return;
+    const firsts = await port.send(
+      call,
+      low.map(({ shard, at, first }) => ({
+        script: raiseScript,
+        keys: [keys.wakeHints],
+        args: [shard, at, first ?? ""],
+      })),
+      low.map(({ shard }) => ({ script: firstScript, keys: [keys.shard(shard).due], args: [] })),
+    );
+    const missed = low.flatMap(({ shard, first }, index): Hint[] => {
+      const at = firsts[low.length + index];
+      return typeof at === "string" && Number(at) < (first ?? Number.POSITIVE_INFINITY)
+        ? [{ shard, at: Number(at) }]
+        : [];
+    });
+    await port.send(call, missed.map(lower));
+  };
+
+  /** The earliest of what is due, at most `limit`. */
+  const findCandidates = async (call: Call, limit: number, isClaiming: boolean): Promise<Candidate[]> => {
+    const at = now();
+    const hints = await readHints(call, at, shards.length);
+    const low: (Hint & { readonly first: number | undefined })[] = [];
+    let found: Candidate[] = [];
+    const step = Math.max(limit, leastShards);
+    for (let next = 0; next < hints.length; next += step) {
+      // What is earliest of all lies in the shards whose own earliest is.
+      if (found.length >= limit && (found[limit - 1]?.at ?? 0) <= (hints[next]?.at ?? 0)) break;
+      const asked = hints.slice(next, next + step);
+      const replies = (await port.send(
+        call,
+        asked.map(({ shard }) => {
+          const { due, claims } = keys.shard(shard);
+          return { script: candidatesScript, keys: [due, claims], args: [at, limit, isClaiming ? 1 : 0] };
+        }),
+      )) as (readonly string[])[];
+      for (const [index, hint] of asked.entries()) {
+        const [first = "", ...flat] = replies[index] ?? [];
+        found.push(...pairsOf(flat).map(([taskId, due]) => ({ taskId: asTaskId(taskId), at: due })));
+        if (first === "" || Number(first) > hint.at)
+          low.push({ ...hint, first: first === "" ? undefined : Number(first) });
+      }
+      found = found.sort((a, b) => a.at - b.at).slice(0, limit);
+    }
+    await raise(call, low);
+    return found;
+  };
+
+  const toRead = (taskId: TaskId, claimForMs: number | undefined): Command => {
+    const { due, claims } = keys.shardOf(taskId);
+    const record = keys.record(taskId);
+    return claimForMs === undefined
+      ? { call: ["get", record] }
+      : { script: claimScript, keys: [record, due, claims], args: [taskId, now(), claimForMs] };
+  };
+
+  return {
+    due: async (call, limit, claimForMs) => {
+      await tend(call);
+      for (let tries = 1; ; tries++) {
+        const candidates = await findCandidates(call, limit, claimForMs !== undefined);
+        const replies = await port.send(
+          call,
+          candidates.map(({ taskId }) => toRead(taskId, claimForMs)),
+        );
+        const records = replies.flatMap((text) => (typeof text === "string" ? [parseRecord(text)] : []));
+        if (records.length > 0 || candidates.length === 0 || tries === mostTries) return records;
+      }
+    },
+
+    nextWakeAt: async (call) => {
+      await tend(call);
+      for (;;) {
+        const hints = await readHints(call, "+inf", shardsForNext);
+        const firsts = await port.send(
+          call,
+          hints.map(({ shard }) => ({ script: firstScript, keys: [keys.shard(shard).due], args: [] })),
+        );
+        const known = hints.map((hint, index) => ({
+          ...hint,
+          first: typeof firsts[index] === "string" ? Number(firsts[index]) : undefined,
+        }));
+        await raise(
+          call,
+          known.filter(({ at, first }) => first === undefined || first > at),
+        );
+        const earliest = Math.min(...known.map(({ first }) => first ?? Number.POSITIVE_INFINITY));
+        const isAll = hints.length < shardsForNext;
+        // What the other shards have is not before the last of these hints.
+        if (isAll || earliest <= (hints.at(-1)?.at ?? 0)) return Number.isFinite(earliest) ? earliest : null;
+      }
+    },
+  };
+};
+
+const pairsOf = (flat: readonly string[]): [text: string, value: number][] =>
+  flat.flatMap((text, index): [string, number][] => (index % 2 === 0 ? [[text, Number(flat[index + 1])]] : []));

@@ -1,0 +1,113 @@
+import { BridgeError, type TaskId, type TaskRecord } from "@taskbridge/core/store";
+import type { Call, Command } from "../redis/redis-port.ts";
+import type { StoreContext } from "../store-context.ts";
+import { deadlineOf } from "./attempt.ts";
+import { parseEntry } from "./index-entry.ts";
+import { abortScript } from "./record-scripts.ts";
+import { parseRecord } from "./stored-record.ts";
+
+/** A set with a limit. */
+export interface OpenLimit {
+  readonly scope: "owner" | "tool";
+  /** Key of the set of open records. */
+  readonly set: string;
+  readonly most: number;
+}
+
+/** The most IDs that are named in a `limit_exceeded`. */
+const maxNamedTasks = 100;
+/** Longer than what stands before the unique keys in a stored record. */
+const headerBytes = 128;
+
+type Judged = "open" | "undecided" | "over" | "stale";
+
+/**
+ * Throws `limit_exceeded` when one of these sets is full of records that do hold a slot. What stands there without such a record is
+ * taken out, unless an attempt to create it is under way: then it is to be tried again.
+ */
+export const judgeSlots = async (
+  context: StoreContext,
+  call: Call,
+  full: readonly OpenLimit[],
+  record: Omit<TaskRecord, "revision">,
+): Promise<void> => {
+  for (const limit of full) {
+    const open = await countOpen(context, call, limit.set);
+    if (open < limit.most) continue;
+    const openTaskIds = await ownOpenTasks(context, call, record, limit.scope);
+    throw new BridgeError("limit_exceeded", `the ${limit.scope} has ${open} open tasks of at most ${limit.most}`, {
+      operation: "create",
+      data: { scope: limit.scope, openTaskIds },
+    });
+  }
+};
+
+const countOpen = async (context: StoreContext, call: Call, set: string): Promise<number> => {
+  const { port, keys } = context;
+  const entries = await readNewest(context, call, set);
+  const headers = await port.send(
+    call,
+    entries.map((entry) => ({ call: ["getrange", keys.record(parseEntry(entry).taskId), 0, headerBytes] })),
+  );
+  const judged = entries.map((entry, index) => ({ entry, is: judge(entry, String(headers[index]), context.now()) }));
+  const of = (wanted: Judged): string[] => judged.flatMap(({ entry, is }) => (is === wanted ? [entry] : []));
+  const aborted = await abort(context, call, of("over"));
+  const gone = [...of("stale"), ...aborted];
+  if (gone.length > 0) await port.send(call, [{ call: ["zrem", set, ...gone] }]);
+  return of("open").length;
+};
+
+/** `header`: how the stored record begins; empty where there is none. */
+const judge = (entry: string, header: string, now: number): Judged => {
+  const { attempt } = parseEntry(entry);
+  const [, holder, , slot] = header.split(" ");
+  if (holder === attempt) return slot === "o" ? "open" : "stale";
+  return deadlineOf(attempt) < now ? "over" : "undecided";
+};
+
+/** Those that have no record and never will. */
+const abort = async ({ port, keys, now }: StoreContext, call: Call, entries: readonly string[]): Promise<string[]> => {
+  const commands = entries.map((entry): Command => {
+    const { taskId, attempt } = parseEntry(entry);
+    return {
+      script: abortScript,
+      keys: [keys.record(taskId), keys.shardOf(taskId).aborted],
+      args: [attempt, now()],
+    };
+  });
+  const stored = await port.send(call, commands);
+  return entries.filter(
+    (entry, index) => judge(entry, String(stored[index] ?? ""), Number.POSITIVE_INFINITY) === "over",
+  );
+};
+
+const readNewest = async ({ port }: StoreContext, call: Call, set: string): Promise<string[]> => {
+  const [entries] = await port.send(call, [{ call: ["zrevrangebylex", set, "+", "-"] }]);
+  return entries as string[];
+};
+
+/** Only the caller's own: an ID is somebody else's business, and without owners it is what grants access. Nor one that no verb takes any more. */
+const ownOpenTasks = async (
+  context: StoreContext,
+  call: Call,
+  { owner, tool }: Omit<TaskRecord, "revision">,
+  scope: OpenLimit["scope"],
+): Promise<TaskId[]> => {
+  if (owner === null) return [];
+  const entries = await readNewest(context, call, context.keys.openOfOwner(owner));
+  const found: TaskId[] = [];
+  for (let at = 0; at < entries.length && found.length < maxNamedTasks; at += maxNamedTasks) {
+    const taskIds = entries.slice(at, at + maxNamedTasks).map((entry) => parseEntry(entry).taskId);
+    const stored = await context.port.send(
+      call,
+      taskIds.map((taskId) => ({ call: ["get", context.keys.record(taskId)] })),
+    );
+    for (const text of stored) {
+      if (typeof text !== "string") continue;
+      const record = parseRecord(text);
+      const isMeant = scope === "owner" || record.tool === tool;
+      if (record.owner === owner && record.slotHeld && record.expired !== true && isMeant) found.push(record.taskId);
+    }
+  }
+  return found.slice(0, maxNamedTasks);
+};

@@ -1,0 +1,134 @@
+import type { ListFilter, ListPage, ListScope, TaskRecord } from "@taskbridge/core/store";
+import { shards } from "../keys.ts";
+import type { Call, Command } from "../redis/redis-port.ts";
+import type { StoreContext } from "../store-context.ts";
+import { deadlineOf } from "./attempt.ts";
+import { parseEntry, toPosition } from "./index-entry.ts";
+import { type IndexWalk, walkSet, walkSets } from "./index-walk.ts";
+import { createCursor, parseCursor } from "./list-cursor.ts";
+import { parseStored } from "./stored-record.ts";
+
+/** What a listing wants. */
+export interface Listing {
+  readonly scope: ListScope;
+  readonly filter: ListFilter;
+  readonly cursor: string | undefined;
+  /** Records. */
+  readonly limit: number;
+}
+
+/** A record that is read through an entry must be the one that the entry was made for. */
+interface Found {
+  readonly entry: string;
+  readonly record: TaskRecord | undefined;
+  /** Whether an entry without its record may yet get one. */
+  readonly isUnderWay: boolean;
+}
+
+/** So many records at most are read at once. */
+const mostAtOnce = 512;
+/** What an attempt that came to nothing has left is only taken away when it is this old (milliseconds), be clocks apart or not. */
+const graceMs = 60_000;
+
+export const listRecords = async (context: StoreContext, call: Call, listing: Listing): Promise<ListPage> => {
+  const { scope, filter, cursor, limit } = listing;
+  const position = cursor === undefined ? undefined : toPosition(asRecord(parseCursor(cursor, scope, filter)));
+  const { walk, set } = startWalk(context, call, listing, position);
+  const records: TaskRecord[] = [];
+  // One more than asked tells whether there is a next page.
+  for (let count = limit + 1; records.length <= limit; count = Math.min(2 * count, mostAtOnce)) {
+    const entries = await walk.next(Math.min(count, mostAtOnce));
+    if (entries.length === 0) break;
+    const found = await readEntries(context, call, entries);
+    if (set !== undefined) await dropStale(context, call, set, found, listing);
+    records.push(...found.flatMap(({ record }) => (record && isListed(record, scope, filter) ? [record] : [])));
+  }
+  const shown = records.slice(0, limit);
+  const last = shown.at(-1);
+  return records.length > limit && last !== undefined
+    ? { records: shown, cursor: createCursor(last, scope, filter) }
+    : { records: shown };
+};
+
+const asRecord = ({
+  createdAt,
+  taskId,
+}: {
+  createdAt: number;
+  taskId: string;
+}): { createdAt: number; taskId: TaskRecord["taskId"] } => ({
+  createdAt,
+  taskId: taskId as TaskRecord["taskId"],
+});
+
+/** The narrowest index that has all that is wanted. `set`: where that is one set, in another slot than the records. */
+const startWalk = (
+  { port, keys }: StoreContext,
+  call: Call,
+  { scope, filter }: Listing,
+  below: string | undefined,
+): { readonly walk: IndexWalk; readonly set?: string } => {
+  const isOpen = filter.slotHeld === true;
+  if ("operator" in scope && (!isOpen || filter.tool === undefined)) {
+    const sets = shards.map((shard) => (isOpen ? keys.shard(shard).open : keys.shard(shard).all));
+    return { walk: walkSets(port, call, sets, below) };
+  }
+  const set =
+    "operator" in scope
+      ? keys.openOfTool(filter.tool ?? "")
+      : isOpen
+        ? keys.openOfOwner(scope.owner)
+        : keys.owned(scope.owner);
+  return { walk: walkSet(port, call, set, below), set };
+};
+
+/** The records that entries were made for. */
+export const readEntries = async (
+  { port, keys, now }: StoreContext,
+  call: Call,
+  entries: readonly string[],
+): Promise<readonly Found[]> => {
+  const parsed = entries.map(parseEntry);
+  const texts = await port.send(
+    call,
+    parsed.map(({ taskId }) => ({ call: ["get", keys.record(taskId)] })),
+  );
+  return entries.map((entry, index): Found => {
+    const text = texts[index];
+    const stored = typeof text === "string" ? parseStored(text) : undefined;
+    const { attempt } = parsed[index] as (typeof parsed)[number];
+    const isMeant = stored?.attempt === attempt;
+    return {
+      entry,
+      record: isMeant ? stored?.record : undefined,
+      isUnderWay: !isMeant && deadlineOf(attempt) + graceMs > now(),
+    };
+  });
+};
+
+/** Takes out what no record is meant by any more: what those have left who died between two steps. */
+const dropStale = async (
+  { port }: StoreContext,
+  call: Call,
+  set: string,
+  found: readonly Found[],
+  { scope, filter }: Listing,
+): Promise<void> => {
+  const stale = found.filter(({ record, isUnderWay }) =>
+    record === undefined ? !isUnderWay : !belongs(record, scope, filter),
+  );
+  if (stale.length === 0) return;
+  const command: Command = { call: ["zrem", set, ...stale.map(({ entry }) => entry)] };
+  await port.send(call, [command]);
+};
+
+/** Whether a record belongs into the set that such a listing walks. */
+const belongs = (record: TaskRecord, scope: ListScope, { slotHeld, tool }: ListFilter): boolean =>
+  ("operator" in scope ? record.tool === tool : record.owner === scope.owner) && (slotHeld !== true || record.slotHeld);
+
+const isListed = (record: TaskRecord, scope: ListScope, filter: ListFilter): boolean =>
+  ("operator" in scope || record.owner === scope.owner) &&
+  (filter.adapterId === undefined || record.adapterId === filter.adapterId) &&
+  (filter.tool === undefined || record.tool === filter.tool) &&
+  (filter.slotHeld === undefined || record.slotHeld === filter.slotHeld) &&
+  (filter.includeExpired === true || record.expired !== true);

@@ -1,0 +1,55 @@
+import {
+  BridgeError,
+  type PayloadChunk,
+  type PayloadName,
+  type PayloadRange,
+  type TaskId,
+} from "@taskbridge/core/store";
+import type { Call } from "../redis/redis-port.ts";
+import type { StoreContext } from "../store-context.ts";
+import { putPayloadScript, readPayloadScript } from "./record-scripts.ts";
+
+/** Writes into a payload, which is one string of Redis and grows. */
+export const putPayload = async (
+  { port, keys }: StoreContext,
+  call: Call,
+  taskId: TaskId,
+  { name, offset, bytes }: { readonly name: PayloadName; readonly offset: number; readonly bytes: Uint8Array },
+): Promise<void> => {
+  const refuse = (length: string): BridgeError =>
+    new BridgeError("invalid_input", `cannot write at ${offset} of payload ${name}${length}`, {
+      operation: "putPayload",
+    });
+  if (!isCount(offset)) throw refuse("");
+  const [outcome] = await port.send(call, [
+    {
+      script: putPayloadScript,
+      keys: [keys.record(taskId), keys.payloads(taskId) + name, keys.payloadNames(taskId)],
+      args: [name, offset, bytes],
+    },
+  ]);
+  if (outcome === -2) throw new BridgeError("not_found", `there is no task ${taskId}`, { operation: "putPayload" });
+  if (outcome !== -1) throw refuse(`, which has ${String(outcome)} bytes`);
+};
+
+export const readPayload = async (
+  { port, keys }: StoreContext,
+  call: Call,
+  taskId: TaskId,
+  name: PayloadName,
+  { offset, length }: PayloadRange,
+): Promise<PayloadChunk | undefined> => {
+  if (!isCount(offset) || !isCount(length)) {
+    const message = `a range needs whole numbers from 0, got offset ${offset}, length ${length}`;
+    throw new BridgeError("invalid_input", message, { operation: "readPayload" });
+  }
+  const last = Math.min(offset + length, Number.MAX_SAFE_INTEGER) - 1;
+  const [reply] = await port.send(call, [
+    { script: readPayloadScript, keys: [keys.payloads(taskId) + name], args: [offset, last], asBytes: true },
+  ]);
+  if (reply === null) return undefined;
+  const [totalBytes, bytes] = reply as [number, Buffer];
+  return { bytes: new Uint8Array(bytes), totalBytes };
+};
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

@@ -1,0 +1,85 @@
+import { Cluster, Redis, type RedisOptions } from "ioredis";
+import { isReadOnly } from "./to-error.ts";
+
+/** A client that its user has made, and closes. */
+export type GivenClient = Redis | Cluster;
+export type RedisClient = Redis | Cluster;
+export type { Redis };
+
+export const isCluster = (client: RedisClient): client is Cluster => client.isCluster;
+
+const backOff = (times: number): number => Math.min(50 * 2 ** Math.min(times - 1, 10), 2_000) * (0.5 + Math.random());
+
+/**
+ * Commands fail rather than wait: one that ioredis keeps for later, or sends again after a reconnect, would come long after the
+ * call that made it was given up. It reconnects for ever.
+ */
+const settingsOf = (timeoutMs: number) =>
+  ({
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: timeoutMs,
+    // A connection that the network has forgotten, or a server that stands still.
+    socketTimeout: timeoutMs,
+    disconnectTimeout: 200,
+    connectionName: "taskbridge",
+    retryStrategy: backOff,
+    // To be led to the new master.
+    reconnectOnError: isReadOnly,
+    replyMapping: "legacy",
+  }) satisfies RedisOptions;
+
+/** Who listens to no error of ioredis has it printed. What goes wrong is told by the calls. */
+const silence = <Client extends RedisClient>(client: Client): Client => {
+  client.on("error", () => {});
+  return client;
+};
+
+export const openSingle = (url: string, timeoutMs: number): Redis => silence(new Redis(url, settingsOf(timeoutMs)));
+
+export const openCluster = (urls: readonly string[], timeoutMs: number): Cluster => {
+  const startNodes = urls.map((url) => {
+    const { hostname, port } = new URL(url);
+    return { host: hostname, port: port === "" ? 6379 : Number(port) };
+  });
+  const { retryStrategy: _retry, enableOfflineQueue: _queue, lazyConnect: _lazy, ...settings } = settingsOf(timeoutMs);
+  const { protocol, username, password } = new URL(urls[0] ?? "");
+  const login = {
+    ...(username === "" ? {} : { username: decodeURIComponent(username) }),
+    ...(password === "" ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === "rediss:" ? { tls: {} } : {}),
+  };
+  return silence(
+    new Cluster(startNodes, {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      // Else a command that may have been carried out would be sent again; the topology is read regularly instead.
+      retryDelayOnFailover: 0,
+      slotsRefreshInterval: 2_000,
+      slotsRefreshTimeout: timeoutMs,
+      clusterRetryStrategy: backOff,
+      redisOptions: { ...settings, ...login },
+    }),
+  );
+};
+
+/** A connection of its own with the same settings, to one server: for what is told. It does not reconnect by itself. */
+export const openListener = (client: RedisClient, timeoutMs: number): Redis | undefined => {
+  const masters = isCluster(client) ? client.nodes("master") : [client];
+  const one = masters[Math.floor(Math.random() * masters.length)];
+  if (one === undefined) return undefined;
+  return silence(one.duplicate({ ...settingsOf(timeoutMs), readOnly: false, retryStrategy: null }));
+};
+
+/** For messages: host, port and database, never a password. */
+export const addressOf = (client: RedisClient): string => {
+  if (isCluster(client)) {
+    const nodes = client.nodes("all").map(({ options }) => `${options.host}:${options.port}`);
+    return nodes.length === 0 ? "its cluster" : nodes.slice(0, 3).join(", ");
+  }
+  const { host, port, db, path } = client.options;
+  return path ?? `${host}:${port}${db ? `/${db}` : ""}`;
+};
