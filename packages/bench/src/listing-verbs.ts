@@ -5,6 +5,8 @@ import { expectThat, type SeededStore, times, type Verb } from "./verb.ts";
 const pageSize = 50;
 /** As the sweep asks for it. */
 const sweepPageSize = 200;
+/** Operators and sweeps are few. */
+const operatorsAtOnce = 2;
 /** While the middle of a long list is looked for. */
 const strideSize = 1_000;
 
@@ -18,15 +20,17 @@ export const listingVerbs = (seeded: SeededStore): readonly Verb[] => {
     listing(seeded, "list, small owner", () => [someOwner(), { includeExpired: true }]),
     listing(seeded, "list, huge owner", () => [{ owner: hugeOwner }, {}]),
     deepListing(seeded, "list, huge owner, deep", { owner: hugeOwner }, population.size / 10),
-    listing(seeded, "list, operator", () => [everybody, {}]),
-    deepListing(seeded, "list, operator, deep", everybody, population.size),
-    listing(seeded, "list, operator, one of 40 tools", (index) => [everybody, { tool: `pipeline-${index % tools}` }]),
-    listing(
-      seeded,
-      "list, open of an adapter (sweep)",
-      () => [everybody, { adapterId, slotHeld: true, includeExpired: true }],
-      sweepPageSize,
-    ),
+    ...[
+      listing(seeded, "list, operator", () => [everybody, {}]),
+      deepListing(seeded, "list, operator, deep", everybody, population.size),
+      listing(seeded, "list, operator, one of 40 tools", (index) => [everybody, { tool: `pipeline-${index % tools}` }]),
+      listing(
+        seeded,
+        "list, open of an adapter (sweep)",
+        () => [everybody, { adapterId, slotHeld: true, includeExpired: true }],
+        sweepPageSize,
+      ),
+    ].map((verb) => ({ ...verb, atOnce: operatorsAtOnce })),
   ];
 };
 

@@ -6,6 +6,7 @@ import { measureCosts } from "./costs/measure-costs.ts";
 import { measureStore, type StoreFigures } from "./measure-store.ts";
 import { storeKind, storeKinds } from "./store-kinds.ts";
 import { toStoreReport } from "./tables.ts";
+import { UsageError } from "./usage-error.ts";
 
 const usage = `npm run bench -- costs [--json FILE]     what a task costs in calls to the store and the backend; takes a second
 npm run bench -- stores [options]        what the stores take for them, with few records and with many
@@ -17,11 +18,6 @@ npm run bench -- stores [options]        what the stores take for them, with few
   --rounds N        how often the two are measured in turn. Default 5
   --operations N    of each verb in a round. Default 200
   --json FILE       writes all figures there as well`;
-
-/** Asked for what there is not: told with the usage. */
-class UsageError extends Error {
-  override readonly name = "UsageError";
-}
 
 const parse = () =>
   parseArgs({

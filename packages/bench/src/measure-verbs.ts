@@ -2,7 +2,7 @@ import { dueVerbs } from "./due-verbs.ts";
 import { type Figures, latencies, timeAll } from "./latencies.ts";
 import { listingVerbs } from "./listing-verbs.ts";
 import { readingVerbs } from "./reading-verbs.ts";
-import type { SeededStore, Verb } from "./verb.ts";
+import { concurrency, type SeededStore, type Verb } from "./verb.ts";
 import { writingVerbs } from "./writing-verbs.ts";
 
 /** One verb on one store. */
@@ -10,7 +10,8 @@ export interface VerbFigures {
   readonly verb: string;
   /** One after the other. */
   readonly sequential: Figures;
-  /** `concurrency` at a time. */
+  /** How many were carried out side by side in `concurrent`. */
+  readonly atOnce: number;
   readonly concurrent: Figures;
 }
 
@@ -22,8 +23,6 @@ export interface MeasureOptions {
   /** Told before a verb is measured. */
   readonly onVerb?: (verb: string) => void;
 }
-
-export const concurrency = 32;
 
 const verbsOf = (seeded: SeededStore): readonly Verb[] => [
   ...readingVerbs(seeded),
@@ -50,7 +49,7 @@ export const measureVerbs = async (
         const target = verbs[index];
         if (target === undefined) continue;
         await timeVerb(target.verb, operations, 1, target.sequential);
-        await timeVerb(target.verb, operations * 4, concurrency, target.concurrent);
+        await timeVerb(target.verb, operations * 4, atOnceOf(target.verb), target.concurrent);
       }
     }
   }
@@ -58,10 +57,13 @@ export const measureVerbs = async (
     verbs.map(({ verb, sequential, concurrent }) => ({
       verb: verb.name,
       sequential: sequential.figures(),
+      atOnce: atOnceOf(verb),
       concurrent: concurrent.figures(),
     })),
   );
 };
+
+const atOnceOf = ({ atOnce }: Verb): number => atOnce ?? concurrency;
 
 const timeVerb = async (
   verb: Verb,

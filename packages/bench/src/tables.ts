@@ -42,20 +42,22 @@ const verbsTable = (sizes: readonly SizeFigures[]): string => {
   if (few === undefined || many === undefined) return "";
   const both = `${whole(few.records)} → ${whole(many.records)}`;
   const pair = (one: number, other: number): string => `${milliseconds(one)} → ${milliseconds(other)}`;
-  const rows = many.verbs.map(({ verb, sequential, concurrent }, index): Row => {
+  const rows = many.verbs.map(({ verb, sequential, concurrent, atOnce }, index): Row => {
     const before = few.verbs[index];
     if (before === undefined) throw new Error(`${verb} was not measured with ${few.records} records`);
     return [
       verb,
       pair(before.sequential.p50Ms, sequential.p50Ms),
+      (sequential.p50Ms / before.sequential.p50Ms).toFixed(1),
       pair(before.sequential.p99Ms, sequential.p99Ms),
       (sequential.p99Ms / before.sequential.p99Ms).toFixed(1),
+      String(atOnce),
       pair(before.concurrent.p99Ms, concurrent.p99Ms),
       (concurrent.p99Ms / before.concurrent.p99Ms).toFixed(1),
       `${whole(before.concurrent.perSecond)} → ${whole(concurrent.perSecond)}`,
     ];
   });
-  const head = ["p50 ms", "p99 ms", "ratio", "p99 ms of 32", "ratio", "per second, 32"];
+  const head = ["p50 ms", "ratio", "p99 ms", "ratio", "at once", "p99 ms", "ratio", "per second"];
   return toTable([`${both}`, ...head], rows);
 };
 

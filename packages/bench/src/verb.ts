@@ -7,6 +7,8 @@ export interface Verb {
   readonly name: string;
   /** The most operations between `prepare` and `undo`. Default: as many as are wanted. */
   readonly most?: number;
+  /** How many are carried out side by side, where not many callers ask for it at once. Default: `concurrency`. */
+  readonly atOnce?: number;
   /** Makes what the operations need, and gives them. Not measured. */
   prepare(count: number): Promise<readonly Operation[]>;
   /** After the operations. Not measured. */
@@ -15,6 +17,9 @@ export interface Verb {
 
 /** Rejects when the store does not do what it was asked for. */
 export type Operation = () => Promise<unknown>;
+
+/** How many calls a busy store carries out side by side. */
+export const concurrency = 32;
 
 /** A store, and which tasks it holds. */
 export interface SeededStore {
