@@ -37,3 +37,6 @@ export type {
   TaskStore,
   UniqueKey,
 } from "./contract/task-store.ts";
+export { createCursor, type ListPosition, parseCursor } from "./memory-cursor.ts";
+export { refuseOtherMembers } from "./refuse-other-members.ts";
+export { showValue } from "./show-value.ts";

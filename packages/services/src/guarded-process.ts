@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Writable } from "node:stream";
 
 /** A program that ends with this process, however this process ends. */
 export interface GuardedProcess {
@@ -9,28 +10,58 @@ export interface GuardedProcess {
   readonly ended: Promise<unknown>;
   /** Does nothing to a process that is gone. */
   signal(name: NodeJS.Signals): void;
-  /** SIGKILL, and waits until it has ended. Idempotent. */
-  kill(): Promise<void>;
+  /** Which other processes, stopped ones, end with it should this process die. Replaces those told before. */
+  guardAlso(pids: readonly number[]): void;
+  /** Ends it, by SIGKILL unless told otherwise, and waits until it has ended. Idempotent. */
+  kill(signal?: "SIGKILL" | "SIGQUIT"): Promise<void>;
 }
 
-/** `cat` sees its input end when this process dies, however it does, so that no server is left behind. */
-const guardScript = `"$@" >&2 & server=$!; echo "$server"; (cat >/dev/null; kill -KILL "$server" 2>/dev/null) <&3 & wait "$server"; exit 0`;
+export interface GuardedOptions {
+  /** Its environment. Default: ours. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Its working directory. Default: ours. */
+  readonly cwd?: string | undefined;
+  /** Whom it runs as. Default: as we do. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Removed after it should this process die. */
+  readonly folder?: string | undefined;
+  /** What it is sent first should this process die, two seconds before SIGKILL. Default: SIGKILL at once. */
+  readonly lastSignal?: "QUIT" | undefined;
+}
+
+/** `read` sees its input end when this process dies, however it does, so that no server is left behind. */
+const guardScript = `last=$1; folder=$2; shift 2; "$@" >&2 & server=$!; echo "$server"
+(also=; while read -r line; do also=$line; done
+[ "$also" != ended ] || exit 0
+[ -z "$also" ] || kill -KILL $also; kill -CONT "$server"; kill "-$last" "$server"
+[ "$last" = KILL ] || for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  kill -0 "$server" || break; sleep 0.1
+done; kill -KILL "$server"; [ -z "$folder" ] || rm -rf "$folder") <&3 2>/dev/null &
+wait "$server"; exit 0`;
 
 /**
  * Starts a program whose output nobody reads.
- * @param env Its environment. Default: ours.
  * @throws When it cannot be started.
  */
 export const startGuarded = async (
   program: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv = process.env,
+  { env = process.env, cwd, user, folder, lastSignal }: GuardedOptions = {},
 ): Promise<GuardedProcess> => {
   const stdio = ["ignore", "pipe", "ignore", "pipe"] as const;
-  const guard = spawn("sh", ["-c", guardScript, "sh", program, ...args], { stdio: [...stdio], env });
+  const guard = spawn("sh", ["-c", guardScript, "sh", lastSignal ?? "KILL", folder ?? "", program, ...args], {
+    stdio: [...stdio],
+    env,
+    cwd,
+    ...user,
+  });
   const ended = once(guard, "close");
   const pid = await readPid(guard, ended);
   if (!(pid > 1)) throw new Error(`${program} could not be started`);
+  const tell = (line: string): void => {
+    const guarding = guard.stdio[3] as Writable;
+    if (guarding.writable) guarding.write(`${line}\n`);
+  };
   const signal = (name: NodeJS.Signals): void => {
     try {
       process.kill(pid, name);
@@ -43,11 +74,13 @@ export const startGuarded = async (
     pid,
     ended,
     signal,
-    kill: async () => {
+    guardAlso: (pids) => tell(pids.join(" ")),
+    kill: async (name = "SIGKILL") => {
       // Once only: the number may be another's by now.
-      if (!isKilled && guard.exitCode === null) signal("SIGKILL");
+      if (!isKilled && guard.exitCode === null) signal(name);
       isKilled = true;
-      guard.stdio[3]?.destroy();
+      tell("ended");
+      (guard.stdio[3] as Writable).end();
       await ended;
     },
   };

@@ -34,7 +34,7 @@ export const startMoto = async (): Promise<MotoServer> => {
   const port = await freePort(host);
   const endpoint = `http://${host}:${port}`;
   const args = ["-m", "moto.server", "--host", host, "--port", String(port)];
-  const server = await startGuarded(engine.path, args, withoutAws(process.env));
+  const server = await startGuarded(engine.path, args, { env: withoutAws(process.env) });
   try {
     await untilItAnswers("moto", server.ended, startMs, () => runMachines(endpoint));
   } catch (error) {

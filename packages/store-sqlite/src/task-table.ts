@@ -2,17 +2,18 @@ import {
   type AdapterId,
   BridgeError,
   type CreateOptions,
+  createCursor,
   type ExecutionRef,
   type ListFilter,
   type ListPage,
   type ListScope,
+  parseCursor,
   type StartKey,
   type TaskId,
   type TaskRecord,
   type UniqueKey,
 } from "@taskbridge/core/store";
 import type { Connection } from "./connection.ts";
-import { createCursor, parseCursor } from "./list-cursor.ts";
 
 /** Records as JSON, with what is searched for in columns beside. The caller provides the transaction. */
 export interface TaskTable {

@@ -104,6 +104,27 @@ describe("one execution, read through three servers", () => {
   });
 });
 
+describe("a backend that takes so many calls a minute", () => {
+  it("gets no more of them from three servers than from one", async () => {
+    const traits = { maxInspectCallsPerMinute: 30, inspectBatch: 1 };
+    const world = await open({ adapter: { without: ["watch"], traits }, limits: { maxConcurrentTasksPerOwner: 100 } });
+    const ids: string[] = [];
+    for (let index = 0; index < 12; index++) {
+      const server = world.replicas[index % 3] as Process;
+      ids.push((await startTask(server)).record.taskId);
+    }
+    const waits = ids.map((id, index) =>
+      (world.replicas[index % 3] as Process).engine.waitForTask(id, mine, { until: "ended", timeoutMs: 60_000 }),
+    );
+    const before = world.backend.callsOf("inspect").length;
+    await world.clock.advance(60_000);
+    await Promise.all(waits);
+    const calls = world.backend.callsOf("inspect").length - before;
+    expect(calls).toBeLessThanOrEqual(30 + 1);
+    expect(calls).toBeGreaterThan(20);
+  });
+});
+
 describe("a change that one server makes", () => {
   it("wakes those who wait at another", async () => {
     const world = await open();

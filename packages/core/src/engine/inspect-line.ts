@@ -1,4 +1,5 @@
 import type { AdapterId } from "../contract/identity.ts";
+import { callPacer } from "./call-pacer.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { createPenalty, type Penalty } from "./penalty.ts";
 
@@ -23,8 +24,7 @@ export const inspectLine = <Ticket>(
   const waiting: Ticket[] = [];
   const timers = new Set<() => void>();
   let running = 0;
-  /** No call before this, where the backend limits calls by the minute. */
-  let nextCallAt = 0;
+  const pacer = callPacer(engine, adapterId, () => flush());
   let isPlanned = false;
   let isStopped = false;
 
@@ -52,13 +52,15 @@ export const inspectLine = <Ticket>(
     // After a refusal, one call tries whether the backend is back.
     while (!isStopped && waiting.length > 0 && running < (penalty.ms > 0 ? 1 : mostCalls)) {
       const now = engine.store.now();
-      const readyAt = Math.max(nextCallAt, penalty.until);
-      if (now < readyAt) {
-        plan(readyAt - now);
+      if (now < penalty.until) {
+        plan(penalty.until - now);
         return;
       }
-      if (traits?.maxInspectCallsPerMinute !== undefined)
-        nextCallAt = now + Math.ceil(60_000 / traits.maxInspectCallsPerMinute);
+      const waitMs = pacer.take();
+      if (waitMs > 0) {
+        if (waitMs !== Number.POSITIVE_INFINITY) plan(waitMs);
+        return;
+      }
       const batch = waiting.splice(0, Math.max(1, traits?.inspectBatch ?? 1));
       running++;
       const call = run(batch, penalty).finally(() => {

@@ -117,8 +117,8 @@ const moveEntries = async (
 };
 
 /**
- * Removes a record by one script in its own slot. Its keys that outlive it are told so before, for they must not be free in between;
- * the others, and its entries in indexes, go last, or by who comes across them.
+ * Removes a record by one script in its own slot. Its unique keys are told before, for those that outlive it must not be free in
+ * between; they are freed, and its entries in indexes go, last, or by who comes across them.
  */
 export const removeRecord = async (context: StoreContext, call: Call, taskId: TaskId): Promise<boolean> => {
   const { keys, port } = context;
@@ -134,18 +134,15 @@ export const removeRecord = async (context: StoreContext, call: Call, taskId: Ta
     const [outcome, before = ""] = replies[holding.length] as [string, string?];
     if (outcome === "missing") return false;
     const stored = parseStored(before);
-    const leave = (step: "hold" | "end", names: readonly { readonly key: string }[]): Command[] =>
-      names.map(({ key }) => leaveKey(keys, key, stored.attempt, step, context.now()));
+    const leave = (step: "hold" | "end"): Command[] =>
+      stored.uniqueKeys.map(({ key }) => leaveKey(keys, key, stored.attempt, step, context.now()));
     if (outcome === "done") {
       const { keys: places, entry } = placesOf(context, stored);
       const leaving = places.flatMap((key): Command[] => (key === undefined ? [] : [{ call: ["zrem", key, entry] }]));
-      await port.send(call, [...leaving, ...leave("end", stored.uniqueKeys)]);
+      await port.send(call, [...leaving, ...leave("end")]);
       return true;
     }
     held = stored.attempt;
-    holding = leave(
-      "hold",
-      stored.uniqueKeys.filter(({ until, heldForMs }) => until !== undefined || heldForMs !== undefined),
-    );
+    holding = leave("hold");
   }
 };

@@ -93,7 +93,7 @@ const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: 
   // Keys before limits: a repeated call is to find its task also when the owner is full.
   const holder = exists === 0 ? await judgeKeys(context, call, taken, record.taskId, tries) : record.taskId;
   if (holder !== undefined) throw takenBy(holder);
-  if (taken.length === 0) await judgeSlots(context, call, full, record);
+  if (taken.length === 0) await judgeSlots(context, call, full, record, tries);
   return false;
 };
 

@@ -13,7 +13,7 @@ export interface TakenKey {
 }
 
 /** After so many tries an attempt for the same ID is taken for one whose answer was lost, and that now is repeated. */
-const triesForOwn = 4;
+export const triesForOwn = 4;
 
 /**
  * Who really has one of these keys; undefined when nobody does for sure. Frees those whose holder never came to be: they are to be tried
@@ -29,7 +29,8 @@ export const judgeKeys = async (
   for (const { key, holder: text } of taken) {
     const holder = parseHolder(text);
     if (isHeldAnyway(holder, context.now())) return holder.taskId;
-    const isOver = deadlineOf(holder.attempt) < context.now() || (holder.taskId === ownId && tries >= triesForOwn);
+    const isRepeated = holder.taskId === ownId && tries >= triesForOwn;
+    const isOver = holder.state !== "h" || isRepeated || deadlineOf(holder.attempt) < context.now();
     const stored = await readOrAbort(context, call, holder, isOver);
     if (stored !== undefined && parseStored(stored).attempt === holder.attempt) return holder.taskId;
     if (isOver) await context.port.send(call, [freeKey(context.keys, key, text)]);

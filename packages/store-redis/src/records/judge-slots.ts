@@ -3,6 +3,7 @@ import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { deadlineOf } from "./attempt.ts";
 import { parseEntry } from "./index-entry.ts";
+import { triesForOwn } from "./judge-keys.ts";
 import { abortScript } from "./record-scripts.ts";
 import { parseRecord } from "./stored-record.ts";
 
@@ -30,9 +31,11 @@ export const judgeSlots = async (
   call: Call,
   full: readonly OpenLimit[],
   record: Omit<TaskRecord, "revision">,
+  tries: number,
 ): Promise<void> => {
+  const isRepeated = (taskId: TaskId): boolean => taskId === record.taskId && tries >= triesForOwn;
   for (const limit of full) {
-    const open = await countOpen(context, call, limit.set);
+    const open = await countOpen(context, call, limit.set, isRepeated);
     if (open < limit.most) continue;
     const openTaskIds = await ownOpenTasks(context, call, record, limit.scope);
     throw new BridgeError("limit_exceeded", `the ${limit.scope} has ${open} open tasks of at most ${limit.most}`, {
@@ -42,14 +45,23 @@ export const judgeSlots = async (
   }
 };
 
-const countOpen = async (context: StoreContext, call: Call, set: string): Promise<number> => {
+const countOpen = async (
+  context: StoreContext,
+  call: Call,
+  set: string,
+  isRepeated: (taskId: TaskId) => boolean,
+): Promise<number> => {
   const { port, keys } = context;
   const entries = await readNewest(context, call, set);
   const headers = await port.send(
     call,
     entries.map((entry) => ({ call: ["getrange", keys.record(parseEntry(entry).taskId), 0, headerBytes] })),
   );
-  const judged = entries.map((entry, index) => ({ entry, is: judge(entry, String(headers[index]), context.now()) }));
+  const isOver = (entry: string): boolean => {
+    const { taskId, attempt } = parseEntry(entry);
+    return isRepeated(taskId) || deadlineOf(attempt) < context.now();
+  };
+  const judged = entries.map((entry, index) => ({ entry, is: judge(entry, String(headers[index]), isOver(entry)) }));
   const of = (wanted: Judged): string[] => judged.flatMap(({ entry, is }) => (is === wanted ? [entry] : []));
   const aborted = await abort(context, call, of("over"));
   const gone = [...of("stale"), ...aborted];
@@ -58,11 +70,11 @@ const countOpen = async (context: StoreContext, call: Call, set: string): Promis
 };
 
 /** `header`: how the stored record begins; empty where there is none. */
-const judge = (entry: string, header: string, now: number): Judged => {
+const judge = (entry: string, header: string, isOver: boolean): Judged => {
   const { attempt } = parseEntry(entry);
   const [, holder, , slot] = header.split(" ");
   if (holder === attempt) return slot === "o" ? "open" : "stale";
-  return deadlineOf(attempt) < now ? "over" : "undecided";
+  return isOver ? "over" : "undecided";
 };
 
 /** Those that have no record and never will. */
@@ -76,9 +88,7 @@ const abort = async ({ port, keys, now }: StoreContext, call: Call, entries: rea
     };
   });
   const stored = await port.send(call, commands);
-  return entries.filter(
-    (entry, index) => judge(entry, String(stored[index] ?? ""), Number.POSITIVE_INFINITY) === "over",
-  );
+  return entries.filter((entry, index) => judge(entry, String(stored[index] ?? ""), true) === "over");
 };
 
 const readNewest = async ({ port }: StoreContext, call: Call, set: string): Promise<string[]> => {

@@ -1,0 +1,217 @@
+import { execFile } from "node:child_process";
+import { chown, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { childrenOf } from "./child-processes.ts";
+import { freePort } from "./free-port.ts";
+import { type GuardedProcess, startGuarded } from "./guarded-process.ts";
+import { untilItAnswers } from "./until-it-answers.ts";
+
+const run = promisify(execFile);
+const host = "127.0.0.1";
+const startMs = 30_000;
+const endMs = 5_000;
+
+export interface PostgresServerOptions {
+  /** Folder with `postgres` and `initdb`. */
+  readonly programs: string;
+  /** Sync every commit to the disk, as a real server does. Default false: several times faster, and a `kill` loses nothing either, only a power cut would. */
+  readonly durable?: boolean;
+  /** More of its settings: `{ max_connections: "20" }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Lines of pg_hba.conf before the one that lets everybody in without a password. */
+  readonly hba?: readonly string[];
+}
+
+/** A server of one's own on a free port, in a folder that goes with it. */
+export interface PostgresServer {
+  readonly host: string;
+  readonly port: number;
+  /** Of the database `postgres`, as its superuser of that name. */
+  readonly url: string;
+  /** SIGKILL, for each of its processes. */
+  kill(): Promise<void>;
+  /** SIGSTOP, for each of its processes: it takes connections and requests and answers none. */
+  pause(): Promise<void>;
+  /** SIGCONT, for each of its processes. */
+  resume(): void;
+  /** Starts it again after `kill`, or kills it and starts it again; same port, and same data. */
+  restart(): Promise<void>;
+  /** Ends it and removes its folder. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export const startPostgres = async (options: PostgresServerOptions): Promise<PostgresServer> => {
+  const user = await findUser();
+  const folder = await mkdtemp(join(tmpdir(), "taskbridge-postgres-"));
+  const port = await freePort(host);
+  let running: GuardedProcess | undefined;
+  let stopped: readonly number[] = [];
+  const start = async (): Promise<void> => {
+    running = await launch(options, folder, port, user);
+    await untilItAnswers("PostgreSQL", running.ended, startMs, () => answers(port));
+  };
+  const pause = async (): Promise<void> => {
+    if (running === undefined) return;
+    // The parent first, so that it has no further children.
+    running.signal("SIGSTOP");
+    stopped = await childrenOf(running.pid);
+    running.guardAlso(stopped);
+    signalAll(stopped, "SIGSTOP");
+  };
+  const resume = (): void => {
+    running?.guardAlso([]);
+    signalAll(stopped, "SIGCONT");
+    stopped = [];
+    running?.signal("SIGCONT");
+  };
+  const kill = async (): Promise<void> => {
+    await pause();
+    const killed = stopped;
+    signalAll(killed, "SIGKILL");
+    stopped = [];
+    const ending = running;
+    running = undefined;
+    await ending?.kill();
+    // They hold its shared memory, without which no other starts in its folder.
+    const deadline = Date.now() + endMs;
+    while (killed.some(isThere) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const stop = async (): Promise<void> => {
+    if (running === undefined) await removeSharedMemory(folder);
+    else {
+      resume();
+      // Ends all its processes without ado and gives back its shared memory.
+      await running.kill("SIGQUIT");
+      running = undefined;
+    }
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await createCluster(options, folder, user);
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    host,
+    port,
+    url: `postgres://postgres@${host}:${port}/postgres`,
+    kill,
+    pause,
+    resume,
+    stop,
+    restart: async () => {
+      await kill();
+      await start();
+    },
+  };
+};
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Whom it runs as: us, unless we are root, whom PostgreSQL refuses. */
+const findUser = async (): Promise<User | undefined> => {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ["postgres", "nobody"]) {
+    const ids = await Promise.all(["-u", "-g"].map((flag) => run("id", [flag, name]))).catch(() => undefined);
+    const [uid, gid] = ids?.map(({ stdout }) => Number(stdout)) ?? [];
+    if (uid !== undefined && gid !== undefined) return { uid, gid };
+  }
+  throw new Error("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as");
+};
+
+const dataOf = (folder: string): string => join(folder, "data");
+
+const createCluster = async ({ programs, hba = [] }: PostgresServerOptions, folder: string, user: User | undefined) => {
+  if (user !== undefined) await chown(folder, user.uid, user.gid);
+  const flags = [
+    "--auth=trust",
+    "--username=postgres",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--wal-segsize=1",
+    "--no-sync",
+  ];
+  await run(join(programs, "initdb"), ["--pgdata", dataOf(folder), ...flags], { ...user, cwd: folder });
+  const rules = join(dataOf(folder), "pg_hba.conf");
+  await writeFile(rules, [...hba, await readFile(rules, "utf8")].join("\n"));
+};
+
+const launch = (
+  { programs, durable = false, settings = {} }: PostgresServerOptions,
+  folder: string,
+  port: number,
+  user: User | undefined,
+): Promise<GuardedProcess> => {
+  const all = {
+    listen_addresses: host,
+    port: String(port),
+    unix_socket_directories: "",
+    // In its folder rather than in one that a kill leaves behind.
+    dynamic_shared_memory_type: "mmap",
+    fsync: durable ? "on" : "off",
+    ...settings,
+  };
+  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  return startGuarded(join(programs, "postgres"), ["-D", dataOf(folder), ...flags], {
+    user,
+    cwd: folder,
+    folder,
+    lastSignal: "QUIT",
+  });
+};
+
+const signalAll = (pids: readonly number[], name: NodeJS.Signals): void => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+};
+
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** What a killed server leaves: a few bytes by which the next one in its folder would know that nobody is left there. */
+const removeSharedMemory = async (folder: string): Promise<void> => {
+  const notes = await readFile(join(dataOf(folder), "postmaster.pid"), "utf8").catch(() => "");
+  const id = notes.split("\n")[6]?.trim().split(/\s+/)[1];
+  // Gone already, or a system without it: nothing is left.
+  if (id !== undefined) await run("ipcrm", ["-m", id]).catch(() => undefined);
+};
+
+/** A start-up message: version 3.0, user and database `postgres`. */
+const greeting = Buffer.concat([
+  Buffer.from([0, 0, 0, 41, 0, 3, 0, 0]),
+  Buffer.from("user\0postgres\0database\0postgres\0\0"),
+]);
+
+/** Whether it is there and has replayed its log: until then it answers an error. */
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const settle = (isThere: boolean): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.setTimeout(1_000, () => settle(false));
+    socket.on("error", () => settle(false));
+    socket.on("close", () => settle(false));
+    // R: it asks for a password, or for none.
+    socket.on("data", (chunk) => settle(String(chunk).startsWith("R")));
+    socket.write(greeting);
+  });

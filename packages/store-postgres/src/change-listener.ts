@@ -1,0 +1,148 @@
+import type { TaskId } from "@taskbridge/core/store";
+import { Client, type ClientConfig } from "pg";
+import type { ChangeNotice } from "./change-sender.ts";
+
+/** Hears which tasks others have changed, on a connection of its own. */
+export interface ChangeListener {
+  watch(listener: (taskId: TaskId | undefined) => void): () => void;
+  close(): void;
+}
+
+export interface ChangeListenerOptions {
+  /** Where to: the server itself, for a pooler passes no notices on. */
+  readonly client: ClientConfig;
+  readonly channel: string;
+  /** Whose changes are none of our business: our own. */
+  readonly origin: string;
+  /** How long the server may take to answer (milliseconds). */
+  readonly timeoutMs: number;
+}
+
+/** How often the connection is tried: one that leads nowhere any more says nothing of it. */
+const checkEveryMs = 5_000;
+const shortestPauseMs = 100;
+const longestPauseMs = 10_000;
+
+export const createChangeListener = (options: ChangeListenerOptions): ChangeListener => {
+  const listeners = new Set<{ readonly tell: (taskId: TaskId | undefined) => void }>();
+  let current: Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let isClosed = false;
+
+  const tellAll = (taskId: TaskId | undefined): void => {
+    for (const { tell } of [...listeners]) tell(taskId);
+  };
+
+  const hear = (payload: string | undefined): void => {
+    const notice = parseNotice(payload);
+    if (notice?.origin === options.origin) return;
+    if (notice?.taskIds) for (const taskId of notice.taskIds) tellAll(taskId);
+    else tellAll(undefined);
+  };
+
+  const later = (delayMs: number, action: () => void): void => {
+    clearTimeout(timer);
+    if (isClosed || listeners.size === 0) return;
+    timer = setTimeout(action, delayMs);
+    timer.unref();
+  };
+
+  const drop = (client: Client): void => {
+    if (current === client) current = undefined;
+    destroy(client);
+  };
+
+  const lose = (client: Client): void => {
+    if (current !== client) return;
+    drop(client);
+    failures += 1;
+    // Random, so that not all come back in the same moment.
+    const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random());
+    later(pauseMs, () => void open());
+  };
+
+  const check = async (client: Client): Promise<void> => {
+    if (current !== client) return;
+    const watchdog = setTimeout(() => lose(client), options.timeoutMs);
+    try {
+      await client.query("SELECT 1");
+      if (current === client) later(checkEveryMs, () => void check(client));
+    } catch {
+      lose(client);
+    } finally {
+      clearTimeout(watchdog);
+    }
+  };
+
+  const open = async (): Promise<void> => {
+    const client = new Client({ ...options.client, connectionTimeoutMillis: options.timeoutMs, keepAlive: true });
+    current = client;
+    client.on("error", () => lose(client));
+    client.on("end", () => lose(client));
+    client.on("notification", ({ payload }) => hear(payload));
+    const watchdog = setTimeout(() => lose(client), 2 * options.timeoutMs);
+    try {
+      await client.connect();
+      unref(client);
+      await client.query(`LISTEN "${options.channel}"`);
+    } catch {
+      lose(client);
+      return;
+    } finally {
+      clearTimeout(watchdog);
+    }
+    if (current !== client) return;
+    failures = 0;
+    // From here on nothing is missed; what changed before may have been.
+    tellAll(undefined);
+    later(checkEveryMs, () => void check(client));
+  };
+
+  const stop = (): void => {
+    clearTimeout(timer);
+    const client = current;
+    current = undefined;
+    if (client !== undefined) destroy(client);
+  };
+
+  return {
+    watch: (tell) => {
+      const listener = { tell };
+      listeners.add(listener);
+      if (!isClosed && listeners.size === 1) void open();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) stop();
+      };
+    },
+    close: () => {
+      isClosed = true;
+      listeners.clear();
+      stop();
+    },
+  };
+};
+
+/** Undefined for what is no notice of ours: then anything may have changed. */
+const parseNotice = (payload: string | undefined): ChangeNotice | undefined => {
+  try {
+    return JSON.parse(payload ?? "");
+  } catch {
+    return undefined;
+  }
+};
+
+/** What `pg` leaves out of its types. */
+interface WithStream {
+  readonly connection: { readonly stream: { destroy(): void; unref?(): void } };
+}
+
+const destroy = (client: Client): void => {
+  (client as unknown as WithStream).connection.stream.destroy();
+};
+
+/** Listening alone keeps no process alive. */
+const unref = (client: Client): void => {
+  (client as unknown as WithStream).connection.stream.unref?.();
+};

@@ -1,0 +1,17 @@
+import { BridgeError, type CreateStore, refuseOtherMembers } from "@taskbridge/core/store";
+import { postgresStore } from "./postgres-store.ts";
+import { isPostgresUrl, type PostgresStoreOptions } from "./store-options.ts";
+
+const known = ["directUrl", "schema", "maxConnections", "operationTimeoutMs"];
+
+/**
+ * Opens `postgres://…` or `postgresql://…`. `options` may hold `directUrl`, `schema`, `maxConnections` and
+ * `operationTimeoutMs`. Rejects with `misconfigured` for any other text or option.
+ */
+export const createStore: CreateStore = async (url, { options = {} }) => {
+  if (!isPostgresUrl(url)) {
+    throw new BridgeError("misconfigured", "a PostgreSQL store is written postgres://USER@HOST:PORT/DATABASE");
+  }
+  refuseOtherMembers(options, known, "", "unknown option of a PostgreSQL store");
+  return postgresStore({ ...(options as PostgresStoreOptions), url });
+};

@@ -1,0 +1,55 @@
+import { BridgeError } from "@taskbridge/core/store";
+import { Client, type ClientConfig, Pool, type PoolConfig } from "pg";
+import type { PostgresStoreOptions } from "./store-options.ts";
+
+/** How the server is reached. */
+export interface Reached {
+  readonly pool: Pool;
+  readonly ownsPool: boolean;
+  /** For messages. */
+  readonly place: string;
+  /** For a connection of one's own to the server itself. */
+  readonly direct: ClientConfig;
+}
+
+/** Before a load balancer or a firewall forgets of a silent connection. */
+const keepAliveMs = 10_000;
+/** After a failover behind one name, connections find their way in that time. */
+const lifetimeSeconds = 600;
+
+/** Connects to nothing yet. Throws `misconfigured` for a URL that is none. */
+export const openPool = (options: PostgresStoreOptions, timeoutMs: number): Reached => {
+  const { url, directUrl, pool: given, maxConnections = 10 } = options;
+  const alive: ClientConfig = {
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    fallback_application_name: "taskbridge",
+  };
+  const config: PoolConfig = given?.options ?? {
+    ...alive,
+    connectionString: url ?? "",
+    max: maxConnections,
+    maxLifetimeSeconds: lifetimeSeconds,
+    connectionTimeoutMillis: timeoutMs,
+    // A pooler would refuse it or keep it to itself.
+    ...(directUrl === undefined && { statement_timeout: timeoutMs }),
+  };
+  const place = placeOf(config, given === undefined ? "url" : "pool");
+  const direct = directUrl === undefined ? config : { ...alive, connectionString: directUrl };
+  placeOf(direct, "directUrl");
+  return { pool: given ?? new Pool(config), ownsPool: given === undefined, place, direct };
+};
+
+/** Without user and password. */
+const placeOf = (config: ClientConfig, option: string): string => {
+  try {
+    const { host, port, database } = new Client(config);
+    return `PostgreSQL at ${host}:${port}/${database}`;
+  } catch {
+    // Its own message would show the URL, password and all.
+    throw new BridgeError(
+      "misconfigured",
+      `${option} is no URL of a PostgreSQL server: is the password percent-encoded?`,
+    );
+  }
+};

@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import type { TaskStore } from "@taskbridge/core/store";
+import { createChangeListener } from "./change-listener.ts";
+import { createChangeSender } from "./change-sender.ts";
+import { checkServer } from "./check-server.ts";
+import { createConnection } from "./connection.ts";
+import { createCursors } from "./cursors.ts";
+import { createLeases } from "./leases.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
+import { openPool } from "./open-pool.ts";
+import { createPayloads } from "./payloads.ts";
+import { startServerClock } from "./server-clock.ts";
+import { assertOptions, type PostgresStoreOptions } from "./store-options.ts";
+import { createSweeper } from "./sweeper.ts";
+import { createTaskTable } from "./task-table.ts";
+
+/**
+ * Opens a store in one schema of a PostgreSQL database, which any number of processes may share, and brings its tables up
+ * to date. Rejects with `misconfigured` for options, a server, rights or a schema that it cannot work with, and with
+ * `unavailable` when the server cannot be reached.
+ */
+export const postgresStore = async (options: PostgresStoreOptions): Promise<TaskStore> => {
+  assertOptions(options);
+  const { schema = "taskbridge", operationTimeoutMs: timeoutMs = 5000, clock } = options;
+  const reached = openPool(options, timeoutMs);
+  const connection = createConnection({ ...reached, timeoutMs });
+  try {
+    await checkServer(connection, options.directUrl !== undefined);
+    await migrate(connection, schema, migrations);
+    const sweeper = createSweeper(connection, schema);
+    const time = await startServerClock(connection, clock && (() => clock.now()), sweeper.sweep);
+    const [channel, origin] = [`taskbridge_${schema}`, randomUUID()];
+    const sender = createChangeSender(connection, channel, origin);
+    const listener = createChangeListener({ client: reached.direct, channel, origin, timeoutMs });
+    const parts = { connection, schema: `"${schema}"`, changed: sender.add, sweep: sweeper.sweep };
+    return {
+      contract: 1,
+      shared: true,
+      now: time.now,
+      ...createTaskTable(parts),
+      ...createPayloads(parts),
+      ...createCursors(parts),
+      ...createLeases(parts),
+      watch: listener.watch,
+      close: async () => {
+        time.stop();
+        listener.close();
+        await sender.close();
+        await connection.close();
+      },
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+};

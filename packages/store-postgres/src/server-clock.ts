@@ -1,0 +1,51 @@
+import { performance } from "node:perf_hooks";
+import type { Connection } from "./connection.ts";
+
+/** The server's clock, as it is known here. */
+export interface ServerClock {
+  /** Epoch milliseconds. */
+  now(): number;
+  stop(): void;
+}
+
+/** How often the two are compared: quartz drifts by less than a millisecond in that time. */
+const everyMs = 10_000;
+
+const askTime = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now";
+
+/**
+ * Compares the server's clock with one of ours now and then, and goes by ours in between. What an answer tells is exact to
+ * half its round trip; what is known is given up only where an answer contradicts it or is the more exact.
+ * @param local A clock that only moves forward (milliseconds from anywhere). Default: the process's own.
+ * @param onTick Called after each comparison.
+ */
+export const startServerClock = async (
+  connection: Connection,
+  local: () => number = () => performance.now(),
+  onTick: () => void = () => undefined,
+): Promise<ServerClock> => {
+  /** The server's clock less ours, and by how much that may be wrong. */
+  let offset = 0;
+  let exactness = Number.POSITIVE_INFINITY;
+
+  const compare = async (): Promise<void> => {
+    const askedAt = local();
+    const [answer] = await connection.query<{ readonly now: number }>("now", { text: askTime, isRead: true });
+    const answeredAt = local();
+    const half = (answeredAt - askedAt) / 2;
+    const told = (answer?.now ?? 0) - (askedAt + half);
+    if (Math.abs(told - offset) <= half && exactness <= half) return;
+    offset = told;
+    exactness = half;
+  };
+
+  // The first statement of a connection takes longer than those after it.
+  await compare();
+  await compare();
+  const timer = setInterval(() => {
+    // Missed while the server is away: what is known goes on to hold.
+    compare().then(onTick, () => undefined);
+  }, everyMs);
+  timer.unref();
+  return { now: () => local() + offset, stop: () => clearInterval(timer) };
+};

@@ -1,0 +1,188 @@
+import {
+  BridgeError,
+  type CreateOptions,
+  createCursor,
+  type TaskId,
+  type TaskRecord,
+  type TaskStore,
+} from "@taskbridge/core/store";
+import { toListQuery } from "./list-query.ts";
+import { toPayloadParameters } from "./payload-parameters.ts";
+import type { StoreParts } from "./store-parts.ts";
+import { toColumns } from "./task-columns.ts";
+import { isId, toIdKey, toKey } from "./to-key.ts";
+import { toNumber } from "./to-number.ts";
+
+type TaskTable = Pick<
+  TaskStore,
+  "create" | "read" | "revise" | "remove" | "list" | "due" | "nextWakeAt" | "findByExecution"
+>;
+
+interface RecordRow {
+  readonly record: string;
+}
+
+interface CreateRow {
+  readonly outcome: "done" | "conflict" | "owner" | "tool";
+  readonly holder: TaskId | null;
+  readonly open_count: string | null;
+  readonly open_ids: readonly TaskId[] | null;
+}
+
+interface ReviseRow {
+  readonly outcome: "done" | "conflict" | "not_found";
+  readonly found_revision: number | null;
+  readonly leaves_garbage: boolean;
+}
+
+/** More than ever share the 64 bits by which an execution is found. */
+const mostCollisions = 8;
+
+const parse = (text: string): TaskRecord => JSON.parse(text);
+
+/** A call of a function of the schema, with so many arguments. */
+const toCall = (name: string, count: number): string =>
+  `SELECT * FROM ${name}(${Array.from({ length: count }, (_, index) => `$${index + 1}`).join(", ")})`;
+
+/** Each verb is one statement, and so one round trip and one transaction. */
+export const createTaskTable = ({ connection: { query }, schema, changed, sweep }: StoreParts): TaskTable => {
+  const readRecords = async (
+    operation: string,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<readonly TaskRecord[]> =>
+    (await query<RecordRow>(operation, { text, values, isRead: true })).map(({ record }) => parse(record));
+
+  return {
+    create: async (record, options) => {
+      assertKeepable(record.taskId);
+      const text = JSON.stringify({ ...record, revision: 1 });
+      const values = toCreateParameters(schema, record, text, options);
+      const [row] = await query<CreateRow>("create", { text: toCall(`${schema}.create_task`, values.length), values });
+      assertCreated(row, options);
+      changed(record.taskId);
+      return parse(text);
+    },
+
+    read: async (taskId) => {
+      const [record] = await readRecords("read", `SELECT record FROM ${schema}.tasks WHERE task_id = $1`, [
+        toIdKey(taskId),
+      ]);
+      return record;
+    },
+
+    revise: async (record, expectedRevision, { payloads = [], dropPayloads = [], durable = true } = {}) => {
+      const { taskId } = record;
+      const text = JSON.stringify({ ...record, revision: expectedRevision + 1 });
+      const [dropped, dropsAll] = dropPayloads === "all" ? [[], true] : [dropPayloads.map(toKey), false];
+      const columns = [...toColumns(record), text];
+      const values = [
+        ...[toIdKey(taskId), expectedRevision, ...columns],
+        ...[dropped, dropsAll, ...toPayloadParameters(payloads), durable],
+      ];
+      const [row] = await query<ReviseRow>("revise", { text: toCall(`${schema}.revise_task`, values.length), values });
+      assertRevised(row, taskId, expectedRevision);
+      changed(taskId);
+      if (row?.leaves_garbage) void sweep();
+      return parse(text);
+    },
+
+    remove: async (taskId) => {
+      const [row] = await query<{ readonly was_there: boolean; readonly leaves_garbage: boolean }>("remove", {
+        text: toCall(`${schema}.remove_task`, 1),
+        values: [toIdKey(taskId)],
+      });
+      if (row?.was_there) changed(taskId);
+      if (row?.leaves_garbage) void sweep();
+    },
+
+    list: async (scope, filter, cursor, limit) => {
+      const { text, values } = toListQuery(schema, scope, filter, cursor, limit);
+      const found = await readRecords("list", text, values);
+      const records = found.slice(0, limit);
+      const last = records.at(-1);
+      return found.length > limit && last !== undefined
+        ? { records, cursor: createCursor(last, scope, filter) }
+        : { records };
+    },
+
+    due: async (limit, claimForMs) => {
+      if (claimForMs !== undefined) {
+        const text = `SELECT record FROM ${schema}.claim_due($1, $2) AS record`;
+        const rows = await query<RecordRow>("due", { text, values: [limit, claimForMs] });
+        return rows.map(({ record }) => parse(record));
+      }
+      // Its own time rather than now_ms(), which may change while it runs and so finds no index.
+      const text = `SELECT t.record FROM (
+          SELECT task_id, wake_at FROM ${schema}.wakes
+            WHERE wake_at <= (extract(epoch FROM statement_timestamp()) * 1000)::double precision
+            ORDER BY wake_at LIMIT $1) AS due
+        JOIN ${schema}.tasks t USING (task_id) ORDER BY due.wake_at`;
+      return readRecords("due", text, [limit]);
+    },
+
+    nextWakeAt: async () => {
+      const text = `SELECT min(wake_at) AS "wakeAt" FROM ${schema}.wakes`;
+      const [row] = await query<{ readonly wakeAt: number | null }>("nextWakeAt", { text, isRead: true });
+      return row?.wakeAt ?? null;
+    },
+
+    findByExecution: async (adapterId, by) => {
+      const [column, value] =
+        "ref" in by ? ["ref_hash", toNumber("ref", by.ref)] : ["start_key_hash", toNumber("start", by.key)];
+      // Materialized, or the planner might walk all records by age instead.
+      const text = `WITH found AS MATERIALIZED (
+          SELECT created_at, task_id, record FROM ${schema}.tasks WHERE ${column} = $1 AND adapter_id = $2)
+        SELECT record FROM found ORDER BY created_at DESC, task_id DESC LIMIT ${mostCollisions}`;
+      const found = await readRecords("findByExecution", text, [value, toKey(adapterId)]);
+      return found.find((record) => ("ref" in by ? record.ref === by.ref : record.startKey === by.key));
+    },
+  };
+};
+
+const assertKeepable = (taskId: TaskId): void => {
+  if (isId(taskId)) return;
+  throw new BridgeError("invalid_input", "a task ID must be well-formed text of at most 1024 bytes without NUL", {
+    operation: "create",
+  });
+};
+
+const toCreateParameters = (
+  schema: string,
+  record: Omit<TaskRecord, "revision">,
+  text: string,
+  { uniqueKeys, maxOpenForOwner, maxOpenForTool, payloads }: CreateOptions,
+): readonly unknown[] => {
+  // The last of a key counts.
+  const keys = [...new Map(uniqueKeys.map((one) => [toKey(one.key), one]))];
+  const locks = [toNumber("task", schema, record.taskId), ...keys.map(([key]) => toNumber("key", schema, key))];
+  if (record.slotHeld && maxOpenForOwner !== null) locks.push(toNumber("owner", schema, String(record.owner)));
+  if (record.slotHeld && maxOpenForTool !== null) locks.push(toNumber("tool", schema, record.tool));
+  return [
+    locks.sort((a, b) => Number(BigInt(a) - BigInt(b))),
+    ...[toIdKey(record.taskId), ...toColumns(record), text],
+    ...[keys.map(([key]) => key), keys.map(([, { until }]) => until ?? null)],
+    ...[keys.map(([, { heldForMs }]) => heldForMs ?? null), maxOpenForOwner, maxOpenForTool],
+    ...toPayloadParameters(payloads),
+  ];
+};
+
+const assertCreated = (row: CreateRow | undefined, { maxOpenForOwner, maxOpenForTool }: CreateOptions): void => {
+  if (row === undefined || row.outcome === "done") return;
+  const refuse = (code: "conflict" | "limit_exceeded", message: string, data: Record<string, unknown>): BridgeError =>
+    new BridgeError(code, message, { operation: "create", data });
+  if (row.outcome === "conflict") throw refuse("conflict", `taken by task ${row.holder}`, { taskId: row.holder });
+  const max = row.outcome === "owner" ? maxOpenForOwner : maxOpenForTool;
+  throw refuse("limit_exceeded", `the ${row.outcome} has ${row.open_count} open tasks of at most ${max}`, {
+    scope: row.outcome,
+    openTaskIds: row.open_ids ?? [],
+  });
+};
+
+const assertRevised = (row: ReviseRow | undefined, taskId: TaskId, expectedRevision: number): void => {
+  if (row === undefined || row.outcome === "done") return;
+  if (row.outcome === "not_found")
+    throw new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
+  const message = `task ${taskId} is at revision ${row.found_revision}, not ${expectedRevision}`;
+  throw new BridgeError("conflict", message, { operation: "revise", data: { taskId, revision: row.found_revision } });
+};

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+
+/** Bytes. An index takes no entry of more than 2.7 KB, and the longest ones hold a task's owner and its ID. */
+const longest = 512;
+const longestId = 1_024;
+const mark = "sha256:";
+
+/**
+ * A text as it stands in a column that is searched: the text itself, or its hash where PostgreSQL could not keep it (too long
+ * for an index, a NUL, half a surrogate pair).
+ */
+export const toKey = (text: string): string => {
+  const isKept = Buffer.byteLength(text) <= longest && isKeepable(text) && !text.startsWith(mark);
+  return isKept ? text : mark + createHash("sha256").update(JSON.stringify(text)).digest("hex");
+};
+
+/** A task's ID as it stands in such a column. Those that are not kept are refused by `create`, and so never found. */
+export const toIdKey = (taskId: string): string => (isId(taskId) ? taskId : toKey(taskId));
+
+export const isId = (text: string): boolean => Buffer.byteLength(text) <= longestId && isKeepable(text);
+
+/** Whether the text comes back from a text column as it is. */
+const isKeepable = (text: string): boolean => !text.includes("\0") && !/\p{Surrogate}/u.test(text);

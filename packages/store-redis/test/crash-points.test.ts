@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import {
+  asExecutionRef,
+  asOwnerId,
+  type CreateOptions,
+  type ExecutionRef,
+  type TaskRecord,
+  type TaskStore,
+} from "@taskbridge/core/store";
+import { createSample, type SampleOverrides, sampleRecord } from "@taskbridge/testkit/store";
+import { type DyingStores, type Order, openDyingStores } from "./dying-store.ts";
+import { describeRedis, newPrefix, openStore, rejectionOf, sharedUrl } from "./redis-bench.ts";
+
+const longMs = 3_600_000;
+const bytes = new Uint8Array([1, 2, 3]);
+const orders: readonly Order[] = ["as sent", "reversed"];
+
+describeRedis("a process that dies", () => {
+  let prefix = "";
+  let dying: DyingStores;
+  let healthy: TaskStore;
+  /** Has little time, so that what is left of its attempts is soon known to be left. */
+  let creator: TaskStore;
+
+  beforeAll(async () => {
+    prefix = newPrefix();
+    dying = await openDyingStores(await sharedUrl(), prefix, 150);
+    healthy = await openStore({ url: await sharedUrl(), prefix, operationTimeoutMs: 10_000 });
+    creator = await openStore({ url: await sharedUrl(), prefix, operationTimeoutMs: 500 });
+  });
+  afterAll(() => dying.close());
+
+  let names = 0;
+  /** Names of this turn's own. */
+  let turn = { owner: asOwnerId(""), tool: "", key: (name: string): string => name };
+  const startTurn = (): void => {
+    names += 1;
+    const id = names;
+    turn = { owner: asOwnerId(`owner-${id}`), tool: `tool-${id}`, key: (name) => `${name}-${id}` };
+  };
+  beforeEach(startTurn);
+
+  const sample = (overrides: SampleOverrides = {}): Omit<TaskRecord, "revision"> =>
+    sampleRecord({ owner: turn.owner, tool: turn.tool, wakeAt: 5, ...overrides });
+  const full = (): CreateOptions => ({
+    uniqueKeys: [
+      { key: turn.key("plain") },
+      { key: turn.key("until"), until: healthy.now() + longMs },
+      { key: turn.key("held"), heldForMs: longMs },
+    ],
+    maxOpenForOwner: 1,
+    maxOpenForTool: 1,
+    payloads: [
+      { name: "input", bytes },
+      { name: "secret:a", bytes },
+    ],
+  });
+  const listed = async (filter: object): Promise<string[]> => {
+    const { records } = await healthy.list({ owner: turn.owner }, filter, undefined, 10);
+    return records.map(({ taskId }) => taskId);
+  };
+  const listedForOperator = async (filter: object): Promise<string[]> => {
+    const { records } = await healthy.list({ operator: true }, { ...filter, tool: turn.tool }, undefined, 10);
+    return records.map(({ taskId }) => taskId);
+  };
+  const holderOf = async (key: string): Promise<unknown> =>
+    (await rejectionOf(createSample(healthy, {}, { uniqueKeys: [{ key: turn.key(key) }] }))).data?.["taskId"];
+
+  /** All that tells of a record says the same as the record. */
+  const assertConsistent = async (stored: TaskRecord | undefined, { taskId, startKey, adapterId }: TaskRecord) => {
+    const [open, all] = [stored?.slotHeld === true ? [taskId] : [], stored === undefined ? [] : [taskId]];
+    expect(await listed({})).toEqual(all);
+    expect(await listed({ slotHeld: true })).toEqual(open);
+    expect(await listedForOperator({})).toEqual(all);
+    expect(await listedForOperator({ slotHeld: true })).toEqual(open);
+    expect(await healthy.findByExecution(adapterId, { key: startKey })).toEqual(stored);
+    if (stored?.ref !== undefined)
+      expect(await healthy.findByExecution(adapterId, { ref: stored.ref })).toEqual(stored);
+    // Another process than the one that died sees to it, at the latest when it looks at all shards.
+    const due = (await dying.fresh().due(1000)).filter((record) => record.taskId === taskId);
+    expect(due).toEqual(stored?.wakeAt == null || stored.wakeAt > healthy.now() ? [] : [stored]);
+    const filling = createSample(healthy, { owner: turn.owner, tool: turn.tool }, { maxOpenForOwner: 1 });
+    if (open.length === 1) {
+      expect(await rejectionOf(filling)).toMatchObject({ code: "limit_exceeded", data: { openTaskIds: open } });
+    } else await healthy.remove((await filling).taskId);
+  };
+
+  /** Runs work in processes that die one command later each time, until one lives to its end. */
+  const forEachPoint = async (
+    order: Order,
+    prepare: () => Promise<TaskRecord>,
+    work: (store: TaskStore, record: TaskRecord) => Promise<unknown>,
+    check: (record: TaskRecord, isDead: boolean) => Promise<void>,
+  ): Promise<void> => {
+    for (let after = 0; ; after++) {
+      startTurn();
+      const record = await prepare();
+      const { store, isDead } = dying.die(after, order);
+      const outcome = await work(store, record).then(
+        () => "done",
+        (error: unknown) => error,
+      );
+      try {
+        if (isDead()) expect(outcome).toMatchObject({ code: "unavailable" });
+        else expect(outcome).toBe("done");
+        await check(record, isDead());
+      } catch (error) {
+        throw new Error(`after ${after} commands, ${order}`, { cause: error });
+      }
+      if (!isDead()) {
+        expect(after).toBeGreaterThan(2);
+        return;
+      }
+      await healthy.remove(record.taskId);
+    }
+  };
+
+  describe.each(orders)("with commands %s", (order) => {
+    it("while it creates leaves all of the task or nothing, and its keys and places to the next", async () => {
+      await forEachPoint(
+        order,
+        async () => ({ ...sample(), revision: 1 }),
+        (store, record) => store.create(record, full()),
+        async (record, isDead) => {
+          const stored = await healthy.read(record.taskId);
+          if (!isDead) expect(stored).toEqual(record);
+          const payload = await healthy.readPayload(record.taskId, "secret:a", { offset: 0, length: 9 });
+          expect(payload?.bytes.length).toBe(stored === undefined ? undefined : 3);
+          if (stored === undefined) {
+            const heir = await healthy.create(sample(), full());
+            await healthy.remove(heir.taskId);
+            await assertConsistent(undefined, record);
+          } else {
+            for (const key of ["plain", "until", "held"]) expect(await holderOf(key)).toBe(record.taskId);
+            await assertConsistent(stored, record);
+          }
+        },
+      );
+    });
+
+    it("while it creates does not keep the same task from being created by a repeated call", async () => {
+      await forEachPoint(
+        order,
+        async () => ({ ...sample(), revision: 1 }),
+        (store, record) => store.create(record, full()),
+        async (record) => {
+          const outcome = await healthy.create(record, full()).catch((error: unknown) => error);
+          const isThere = expect.objectContaining({ code: "conflict", data: { taskId: record.taskId } });
+          expect([record, isThere]).toContainEqual(outcome);
+          await assertConsistent(await healthy.read(record.taskId), record);
+        },
+      );
+    });
+
+    it("while it revises leaves the record before or after, and every index with it", async () => {
+      const newRef = (): ExecutionRef => asExecutionRef(turn.key("ref"));
+      await forEachPoint(
+        order,
+        () => creator.create(sample({ wakeAt: null }), full()),
+        (store, record) =>
+          store.revise({ ...record, ref: newRef(), slotHeld: false, wakeAt: 7 }, 1, {
+            dropPayloads: ["input"],
+            payloads: [{ name: "output", bytes }],
+          }),
+        async (record, isDead) => {
+          const stored = await healthy.read(record.taskId);
+          if (!isDead) expect(stored?.revision).toBe(2);
+          const isRevised = stored?.revision === 2;
+          const lengthOf = async (name: "input" | "output"): Promise<number | undefined> =>
+            (await healthy.readPayload(record.taskId, name, { offset: 0, length: 9 }))?.bytes.length;
+          expect(await lengthOf("output")).toBe(isRevised ? 3 : undefined);
+          expect(await lengthOf("input")).toBe(isRevised ? undefined : 3);
+          if (!isRevised) expect(await healthy.findByExecution(record.adapterId, { ref: newRef() })).toBeUndefined();
+          await assertConsistent(stored, record);
+        },
+      );
+    });
+
+    it("while it gives a record to another owner loses it from no list", async () => {
+      await forEachPoint(
+        order,
+        () => creator.create(sample({ owner: asOwnerId("before"), slotHeld: false }), full()),
+        (store, record) => store.revise({ ...record, owner: turn.owner, slotHeld: true }, 1),
+        async (record) => {
+          const stored = await healthy.read(record.taskId);
+          const before = await healthy.list({ owner: asOwnerId("before") }, {}, undefined, 10);
+          expect(before.records).toEqual(stored?.revision === 1 ? [record] : []);
+          if (stored?.revision === 2) await assertConsistent(stored, record);
+        },
+      );
+    });
+
+    it("while it removes leaves all or nothing, and never frees a key that is to stay taken", async () => {
+      await forEachPoint(
+        order,
+        () => creator.create(sample(), full()),
+        (store, record) => store.remove(record.taskId),
+        async (record, isDead) => {
+          const stored = await healthy.read(record.taskId);
+          if (!isDead) expect(stored).toBeUndefined();
+          for (const key of ["until", "held"]) expect(await holderOf(key)).toBe(record.taskId);
+          await assertConsistent(stored, record);
+          if (stored !== undefined) {
+            expect(await holderOf("plain")).toBe(record.taskId);
+            await healthy.remove(record.taskId);
+          }
+          for (const key of ["until", "held"]) expect(await holderOf(key)).toBe(record.taskId);
+          const heir = await createSample(healthy, {}, { uniqueKeys: [{ key: turn.key("plain") }] });
+          await healthy.remove(heir.taskId);
+          await assertConsistent(undefined, record);
+        },
+      );
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { performance } from "node:perf_hooks";
+import { BridgeError, type TaskStore } from "@taskbridge/core/store";
+import { createKeys } from "../src/keys.ts";
+import { parseOptions } from "../src/parse-options.ts";
+import { type Connection, openConnection } from "../src/redis/connection.ts";
+import type { Call, RedisPort, Reply } from "../src/redis/redis-port.ts";
+import { createServerClock } from "../src/redis/server-clock.ts";
+import { storeOn } from "../src/redis-store.ts";
+
+/** In what order the commands of one stage arrive, of which none is promised. */
+export type Order = "as sent" | "reversed";
+
+/** A process that dies after so many commands, wherever that is. */
+export interface Dying {
+  readonly store: TaskStore;
+  /** Whether it has died. */
+  readonly isDead: () => boolean;
+}
+
+export interface DyingStores {
+  /** As a process that has only just begun. */
+  fresh(): TaskStore;
+  die(after: number, order: Order): Dying;
+  close(): void;
+}
+
+/** Stores on one connection, whose attempts to create have little time. */
+export const openDyingStores = async (url: string, prefix: string, callMs: number): Promise<DyingStores> => {
+  const callsOf =
+    (ms: number) =>
+    (operation: string, isDurable = false): Call => ({ operation, isDurable, endsAt: performance.now() + ms });
+  const opening: Call = { operation: "open", isDurable: false, endsAt: performance.now() + 5000 };
+  const connection: Connection = await openConnection(parseOptions({ url, prefix }), opening);
+  const keys = createKeys(prefix);
+  const clock = createServerClock(connection.port, keys.clock, () => performance.now());
+  await clock.read(opening);
+  const storeVia = (port: RedisPort, ms: number): TaskStore => {
+    const context = { port, keys, now: clock.now, readTime: async () => {}, announce: () => {} };
+    return storeOn(context, callsOf(ms), { watch: () => () => {}, close: () => {} });
+  };
+  return {
+    fresh: () => storeVia(connection.port, 5000),
+    die: (after, order) => {
+      let left = after;
+      const port: RedisPort = {
+        send: async (call, ...stages) => {
+          const replies: Reply[] = [];
+          for (const stage of stages) {
+            const answers = new Map<number, Reply>();
+            const places = [...stage.keys()];
+            for (const place of order === "reversed" ? places.reverse() : places) {
+              left -= 1;
+              if (left < 0) throw new BridgeError("unavailable", "the process is dead");
+              const command = stage[place];
+              if (command !== undefined) answers.set(place, (await connection.port.send(call, [command]))[0] ?? null);
+            }
+            replies.push(...[...stage.keys()].map((place) => answers.get(place) ?? null));
+          }
+          return replies;
+        },
+      };
+      return { store: storeVia(port, callMs), isDead: () => left < 0 };
+    },
+    close: connection.close,
+  };
+};
