@@ -1,7 +1,7 @@
 import { isTaskClientError, type TaskClientError } from "./client-error.ts";
 import type { Clock } from "./clock.ts";
 import { type Members, toMembers } from "./is-object.ts";
-import { internalError } from "./rpc-codes.ts";
+import { internalError, unavailable } from "./rpc-codes.ts";
 import type { SdkClient } from "./sdk-client.ts";
 import { sendAgain } from "./send-again.ts";
 import { sessionHolder, transportOf } from "./session-holder.ts";
@@ -33,7 +33,7 @@ export interface Connection {
   request(method: string, params: Members, options?: RequestOptions): Promise<Members>;
   /** For what must not be done twice: waited for without a limit, and sent again only where it was certainly not acted on. */
   once(method: string, params: Members, options?: RequestOptions): Promise<Members>;
-  /** For what may be done twice: again and again with growing pauses while the server cannot be reached. */
+  /** For what may be done twice: again and again with growing pauses while the server, or what it keeps tasks in, cannot be reached. */
   patiently(method: string, params: Members, options?: RequestOptions): Promise<Members>;
   /** Sent once. Rejects with a `TaskClientError`. */
   notify(method: string, params: Members): Promise<void>;
@@ -109,7 +109,7 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
     patiently: (method, params, requestOptions) => {
       const limited = { timeoutMs: answerTimeoutMs, ...requestOptions };
       const mayRepeat = (error: TaskClientError, tries: number): boolean =>
-        error.code === "unreachable" || (tries < mostFaults && isPassingFault(error, method));
+        error.code === "unreachable" || isAway(error) || (tries < mostFaults && isPassingFault(error, method));
       return sendAgain(() => request(method, params, limited), { ...patience, mayRepeat, signal: limited.signal });
     },
     once: (method, params, requestOptions = {}) => {
@@ -140,6 +140,8 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
     },
   };
 };
+
+const isAway = (error: TaskClientError): boolean => error.code === "refused" && error.rpc?.code === unavailable;
 
 const isPassingFault = (error: TaskClientError, method: string): boolean =>
   error.code === "refused" &&

@@ -2,3 +2,5 @@
 export const methodNotFound = -32_601;
 export const invalidParams = -32_602;
 export const internalError = -32_603;
+/** Of servers of ours: what it keeps its tasks in is away, which says nothing of any task. */
+export const unavailable = 503;

@@ -210,10 +210,33 @@ describe("a look that fails for the server's own reasons", () => {
     expect(await calls.beginCall("job").result()).toEqual(done);
   });
 
+  test("for as long as the client is patient, while what the server keeps tasks in is away", async () => {
+    const away = {
+      error: { code: 503, message: "try again later", data: { reason: "unavailable", retryAfterMs: 1_000 } },
+    };
+    const looks: unknown[] = [...Array.from({ length: 20 }, () => away), completed];
+    const { calls } = begin({ ...modern, answer: (method) => (method === "tools/call" ? working : looks.shift()) });
+    expect(await calls.beginCall("job").result()).toEqual(done);
+  });
+
   test("not for ever", async () => {
     const { client, calls } = begin({ ...modern, answer: (method) => (method === "tools/call" ? working : fault) });
     await expect(calls.beginCall("job").result()).rejects.toMatchObject({ code: "refused", taskId: "t-1" });
     expect(countOf(client, "tasks/get")).toBeLessThan(10);
+  });
+
+  test("of a result, a server that lacks it at present says nothing of the task", async () => {
+    const away = {
+      error: { code: 503, message: "try again later", data: { reason: "unavailable", retryAfterMs: 1_000 } },
+    };
+    const results: unknown[] = [away, away, { content: [{ type: "text", text: "done" }] }];
+    const answers: Record<string, unknown> = {
+      "tools/list": { tools: [{ name: "job", inputSchema: {}, execution: { taskSupport: "optional" } }] },
+      "tools/call": { task: { taskId: "t-1", status: "completed" } },
+    };
+    const answer = (method: string): unknown => (method === "tasks/result" ? results.shift() : answers[method]);
+    const { calls } = begin({ ...core, answer });
+    expect((await calls.beginCall("job").result()).content).toEqual([{ type: "text", text: "done" }]);
   });
 
   test("of a result, it is the task's own", async () => {

@@ -22,6 +22,7 @@ export {
   invalidRequestCode,
   limitExceededCode,
   methodNotFoundCode,
+  unavailableCode,
 } from "./rpc-codes.ts";
 export { toStatusMessage } from "./status-message.ts";
 export { toCancelledError } from "./to-cancelled-error.ts";

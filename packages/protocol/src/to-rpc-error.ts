@@ -1,5 +1,5 @@
 import { type BridgeError, type BridgeErrorCode, toPublicMessage } from "@taskbridge/core";
-import { internalErrorCode, invalidParamsCode, limitExceededCode } from "./rpc-codes.ts";
+import { internalErrorCode, invalidParamsCode, limitExceededCode, unavailableCode } from "./rpc-codes.ts";
 
 export interface RpcError {
   readonly code: number;
@@ -15,12 +15,15 @@ const codes: Readonly<Record<BridgeErrorCode, number>> = {
   limit_exceeded: limitExceededCode,
   denied: internalErrorCode,
   throttled: internalErrorCode,
-  unavailable: internalErrorCode,
+  unavailable: unavailableCode,
   outcome_unknown: internalErrorCode,
   bad_response: internalErrorCode,
   misconfigured: internalErrorCode,
   internal: internalErrorCode,
 };
+
+/** What is away is asked for again after this long (milliseconds), where nobody knows better. */
+const awayMs = 1_000;
 
 /** Facts that a caller may see. */
 const shown = ["path", "openTaskIds", "scope", "limit"] as const;
@@ -30,10 +33,11 @@ export const toRpcError = (error: BridgeError): RpcError => {
   const facts = Object.fromEntries(
     shown.filter((name) => error.data?.[name] !== undefined).map((name) => [name, error.data?.[name]]),
   );
+  const retryAfterMs = error.retryAfterMs ?? (error.code === "unavailable" ? awayMs : undefined);
   const data = {
     ...(codes[error.code] === invalidParamsCode ? {} : { reason: error.code }),
     ...facts,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
   return {
     code: codes[error.code],

@@ -4,6 +4,10 @@ import { createRequestStateCodec, type ServerContext } from "@modelcontextprotoc
 import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
 import { type OwnerPolicy, readOwner } from "./caller.ts";
 import { requireOwners } from "./draft/require-owners.ts";
+import { createDrain, parseDrainMs } from "./health/drain.ts";
+import { createReadiness } from "./health/readiness.ts";
+import { createStoreProbe } from "./health/store-probe.ts";
+import { isProbePath } from "./http/answer-probe.ts";
 import { createHttpFace, type HttpFace } from "./http/http-face.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
@@ -19,7 +23,7 @@ import { refuse } from "./refuse.ts";
 import { misconfigured, requireOption } from "./require-option.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
-import { stopListener, stopServer } from "./stop-server.ts";
+import { drainServer, stopListener, stopServer } from "./stop-server.ts";
 import { rememberInternals } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
 
@@ -88,8 +92,23 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     faces.add(face);
     return face;
   };
+  const drain = createDrain();
+  const readiness = createReadiness({
+    engine,
+    probe: createStoreProbe({ store: options.store, clock, log }),
+    version: serve.identity.version,
+    isDraining: () => drain.isOn() || stopping.signal.aborted,
+  });
   let mounted: HttpFace | undefined;
   let stopped: Promise<void> | undefined;
+  const stop = async (drainMs: number): Promise<void> => {
+    const parts = { serve, stopping, faces, listeners, connections, options };
+    if (drainMs > 0) {
+      log.info({ drainMs }, "draining");
+      await drainServer(parts, drain.run(drainMs));
+    }
+    await stopServer(parts);
+  };
   await options.auth?.open?.();
   await engine.open();
 
@@ -108,9 +127,8 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       // A listener can be stopped alone, and its connections then close by our doing as well.
       const stop = createStop();
       const face = openFace(policy, stop.signal);
-      const unavailable = (): readonly string[] => engine.unavailableAdapters();
       const { maxBodyBytes } = limits.wire;
-      const listener = await listenHttp(face, address, { maxBodyBytes, log, unavailable }).catch((error: unknown) => {
+      const listener = await listenHttp(face, address, { maxBodyBytes, log, readiness }).catch((error: unknown) => {
         faces.delete(face);
         throw error;
       });
@@ -138,16 +156,19 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       connections.delete(connection);
     },
     fetch: (request, fetchOptions) => {
-      if (stopped !== undefined) return Promise.resolve(refuse(503, "The server was closed"));
+      if (stopping.signal.aborted) return Promise.resolve(refuse(503, "The server was closed"));
       mounted ??= openFace(options.owners ?? "none");
       return mounted.fetch(request, fetchOptions);
     },
     toolsChanged: () => {
       for (const face of faces) face.toolsChanged();
     },
-    close: () => {
-      stopped ??= stopServer({ serve, stopping, faces, listeners, connections, options });
-      return stopped;
+    readiness,
+    close: async (closeOptions) => {
+      const drainMs = parseDrainMs(closeOptions);
+      if (drainMs === 0) drain.end();
+      stopped ??= stop(drainMs);
+      await stopped;
     },
   };
   return rememberInternals(server, {
@@ -220,6 +241,7 @@ const toAddress = (listen: ListenOptions): Parameters<typeof listenHttp>[1] => {
   const { host = "127.0.0.1", port = 3000, path = "/mcp", allowedHosts = [], allowedOrigins = [] } = listen;
   requireOption(Number.isInteger(port) && port >= 0 && port <= 65_535, "port", "0 to 65535 is needed", port);
   requireOption(/^\/[^?#]*$/.test(path), "path", 'a path that begins with "/" is needed', path);
+  requireOption(!isProbePath(path), "path", "another than those of the probes is needed", path);
   return { host, port, path, allowedHosts, allowedOrigins };
 };
 

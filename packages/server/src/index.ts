@@ -5,12 +5,15 @@ export type { Authenticator, AuthOutcome, Identity } from "./auth/authenticator.
 export { tokenFile } from "./auth/token-file.ts";
 export type { OwnerPolicy } from "./caller.ts";
 export { createTaskServer } from "./create-task-server.ts";
+export type { Readiness } from "./health/readiness.ts";
+export { isLoopback } from "./http/loopback.ts";
 export type { CompanionsPolicy } from "./mcp/companions-policy.ts";
 export type { PlainTool, PlainToolContext, PlainToolResult } from "./mcp/plain-tool.ts";
 export { defaultWires, type WireName } from "./parse-wires.ts";
 export { defaultWireLimits, type WireLimits } from "./server-limits.ts";
 export type { ServerLog } from "./server-log.ts";
 export type {
+  CloseOptions,
   ListeningServer,
   ListenOptions,
   TaskServer,

@@ -19,6 +19,19 @@ const answersMs = 4_000;
 const allMs = 10_000;
 
 /**
+ * The first part of a stop that is announced: whoever asks is told that this server is leaving, whose requests are still served,
+ * and what it does by itself is left to others who share the store. What waits for news stays until the end: whoever comes back
+ * before a balancer has heard would come here again.
+ */
+export const drainServer = async ({ serve, listeners, options }: RunningParts, over: Promise<void>): Promise<void> => {
+  for (const listener of listeners) listener.leave();
+  if (options.store.shared) {
+    serve.engine.rest().catch((error: unknown) => serve.log.error({ err: error }, "the engine could not rest"));
+  }
+  await over;
+};
+
+/**
  * Stops a server without stopping a task. From the first moment on a closing connection counts as closed by us; calls
  * that wait get what there is to tell, subscriptions their end; then connections are closed, at last engine and store.
  */

@@ -4,6 +4,7 @@ import type { WorkflowAdapter } from "@taskbridge/core/adapter";
 import type { TaskStore } from "@taskbridge/core/store";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { OwnerPolicy } from "./caller.ts";
+import type { Readiness } from "./health/readiness.ts";
 import type { CompanionsPolicy } from "./mcp/companions-policy.ts";
 import type { PlainTool } from "./mcp/plain-tool.ts";
 import type { WireName } from "./parse-wires.ts";
@@ -81,6 +82,15 @@ export interface ListenOptions {
   readonly unsafePublic?: boolean;
 }
 
+export interface CloseOptions {
+  /**
+   * How long the server goes on serving as before, new requests as well, while it tells by `GET /readyz` and `readiness` that it
+   * is leaving, and closes each HTTP connection with its answer (milliseconds, at most 600,000). Where `store.shared`, what the
+   * engine does by itself is left to the others from the beginning. Default: 0, it stops at once.
+   */
+  readonly drainMs?: number;
+}
+
 /** A running server. */
 export interface TaskServer {
   readonly engine: TaskEngine;
@@ -95,8 +105,13 @@ export interface TaskServer {
   fetch(request: Request, options?: { readonly authInfo?: AuthInfo }): Promise<Response>;
   /** Tells HTTP subscribers that the tools have changed. */
   toolsChanged(): void;
-  /** Stops serving. Tasks go on. Idempotent; resolves within 10 seconds. */
-  close(): Promise<void>;
+  /** What `GET /readyz` tells, for a server that is mounted elsewhere. Never rejects; asks the store at most once a second. */
+  readiness(): Promise<Readiness>;
+  /**
+   * Stops serving. Tasks go on. Idempotent; resolves within 10 seconds after the drain. A second call without `drainMs` cuts the
+   * drain of the first short. Rejects with `misconfigured` (`data.path`) for a `drainMs` that cannot be, and stops nothing then.
+   */
+  close(options?: CloseOptions): Promise<void>;
 }
 
 export interface ListeningServer {

@@ -74,7 +74,13 @@ describeRedis(
       await bench.server?.restart();
       await bench.workAlone("plain", { concurrency: 1 });
       expect(await ended(client, waiting.taskId)).toMatchObject({ status: "completed" });
-      const isReady = async () => JSON.stringify(await readiness(served.url)) === '{"ready":true,"unavailable":[]}';
+      const isReady = async () => {
+        const told = (await readiness(served.url)) as {
+          readonly ready: boolean;
+          readonly unavailable: readonly string[];
+        };
+        return told.ready && told.unavailable.length === 0;
+      };
       await until("readiness tells", async () => (await isReady()) || undefined);
       expect(await folder.runHere("doctor")).toMatchObject({ code: 0 });
     }, 60_000);

@@ -4,6 +4,7 @@ import { isBridgeError } from "@taskbridge/core";
 import type { CheckFinding } from "@taskbridge/core/adapter";
 import { exitCodes } from "../cli-error.ts";
 import { checkAdapter } from "../config/check-adapter.ts";
+import { checkStore } from "../config/check-store.ts";
 import { checkTemplates } from "../config/check-templates.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { Config } from "../config/config.ts";
@@ -12,7 +13,6 @@ import { formatPath } from "../config/config-path.ts";
 import { loadPipelines, type Pipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { openStore } from "../config/open-store.ts";
-import { formatCount } from "../terminal/format-task.ts";
 import { safeText } from "../terminal/safe-text.ts";
 
 interface Finding {
@@ -40,7 +40,7 @@ export const doctor = async (flags: { readonly config?: string }): Promise<numbe
     const pipelines = await loadPipelines(config);
     print({ level: "ok", subject: config.file, message: "the configuration can be used" });
     for (const finding of await checkWires(config)) print(finding);
-    for (const finding of await checkStore(config, pipelines)) print(finding);
+    for (const finding of await reachStore(config, pipelines)) print(finding);
     for (const name of Object.keys(pipelines.adapters)) {
       for (const { place, ...finding } of await checkAdapter(config, pipelines, name, checkTimeoutMs))
         print({ ...finding, subject: formatPath(place) });
@@ -70,21 +70,16 @@ const checkWires = async ({ server }: Config): Promise<Finding[]> => {
   return [told, { level: "warning", subject: "server.wires", message }];
 };
 
-const checkStore = async (config: Config, { adapters }: Pipelines): Promise<Finding[]> => {
+const reachStore = async (config: Config, { adapters }: Pipelines): Promise<Finding[]> => {
   const subject = "store";
   try {
     const store = await openStore(config);
     try {
       const hostBound = Object.entries(adapters).filter(([, { traits }]) => traits.hostBound && store.shared);
-      // A lease is a write like any other: it shows a lock, a full disk, a read-only file.
-      await (await store.lease(`doctor:${process.pid}`, 1_000))?.release();
-      const { records } = await store.list({ operator: true }, { slotHeld: true }, undefined, 100);
-      const count = records.length === 100 ? "100 or more tasks" : formatCount(records.length, "task");
-      const running = `${count} under way`;
+      const isMemory = config.store.url === "memory:";
+      const findings = await checkStore({ store, isMemory, timeoutMs: checkTimeoutMs });
       return [
-        config.store.url === "memory:"
-          ? { level: "warning", subject, message: "memory: loses every task when the server ends" }
-          : { level: "ok", subject, message: `can be read and written, survives restarts; ${running}` },
+        ...findings.map((finding): Finding => ({ ...finding, subject })),
         ...hostBound.map(([name]): Finding => {
           const message = "its executions live on this host only, but other hosts share the store";
           return { level: "error", subject: `adapters.${name}`, message };
@@ -102,7 +97,7 @@ const checkHttp = async ({ directory, server: { http = {}, auth } }: Config): Pr
   const { host = "127.0.0.1", port = 3000 } = http;
   const findings: Finding[] = [await checkPort(host, port)];
   if (auth !== undefined) findings.push(await checkTokens(resolve(directory, auth.tokens)));
-  else if (!/^(127\.|::1$|localhost$)/.test(host)) {
+  else if (!(await import("@taskbridge/server")).isLoopback(host)) {
     const message = `${host} can be reached by others: the server does not start without server.auth`;
     findings.push({ level: "error", subject: "server.http.host", message });
   }

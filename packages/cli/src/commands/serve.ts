@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isBridgeError } from "@taskbridge/core";
-import { createTaskServer, type TaskServer, tokenFile } from "@taskbridge/server";
+import { createTaskServer, isLoopback, type TaskServer, tokenFile } from "@taskbridge/server";
 import { exitCodes } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { Config } from "../config/config.ts";
@@ -11,6 +11,7 @@ import { openStore } from "../config/open-store.ts";
 import { requireBackends } from "../config/require-backends.ts";
 import { toServeError } from "../config/to-serve-error.ts";
 import { auditLog } from "../terminal/audit-log.ts";
+import { isInteractive } from "../terminal/is-interactive.ts";
 import { createLogger } from "../terminal/logger.ts";
 import { version } from "../version.ts";
 
@@ -30,7 +31,7 @@ export const serve = async (flags: ServeFlags): Promise<number> => {
     const server = await openServer(config, log);
     try {
       if (flags.stdio) await serveStdio(server, log, stopped);
-      else await serveHttp(server, config, flags, log, stopped);
+      else await server.close({ drainMs: await serveHttp(server, config, flags, log, stopped) });
     } finally {
       await server.close();
     }
@@ -94,13 +95,14 @@ const serveStdio = async (server: TaskServer, log: Log, stopped: Promise<string>
   log.info(`stopping: ${await Promise.race([stopped, ended])}`);
 };
 
+/** Resolves with how long to drain (milliseconds). */
 const serveHttp = async (
   server: TaskServer,
   config: Config,
   flags: ServeFlags,
   log: Log,
   stopped: Promise<string>,
-): Promise<void> => {
+): Promise<number> => {
   const {
     host = "127.0.0.1",
     port = 3000,
@@ -112,8 +114,15 @@ const serveHttp = async (
   await server.listen({ ...address, path, allowedHosts, allowedOrigins }).catch((error: unknown) => {
     throw toListenError(config, error, address);
   });
-  log.info(`stopping: ${await stopped}`);
+  const signal = await stopped;
+  log.info(`stopping: ${signal}`);
+  // A person who presses Ctrl-C has nobody else to serve.
+  if (signal === "SIGINT" && isInteractive()) return 0;
+  return config.server.drainMs ?? (isLoopback(address.host) ? 0 : publicDrainMs);
 };
+
+/** What balancers commonly need to notice that a server is not ready, or is taken out of their list. */
+const publicDrainMs = 5_000;
 
 const toListenError = (config: Config, error: unknown, { host, port }: { host: string; port: number }): unknown => {
   const isTaken = isBridgeError(error) && error.data?.["reason"] === "EADDRINUSE";

@@ -30,6 +30,7 @@ export interface ServerSettings {
   readonly companions?: CompanionsPolicy;
   readonly allowModelAnswers?: boolean;
   readonly waitMs?: number;
+  readonly drainMs?: number;
   readonly http?: {
     readonly host?: string;
     readonly port?: number;

@@ -11,13 +11,16 @@ const warnings: ReadonlySet<AuditKind> = new Set<AuditKind>([
   "watch_ended",
 ]);
 
-/** Told with every try while a backend is away. */
-const repeated: ReadonlySet<AuditKind> = new Set<AuditKind>(["adapter_unavailable", "watch_ended"]);
+/** Told with every try while a backend is away, or, as an internal error, the store. */
+const repeated: ReadonlySet<AuditKind> = new Set<AuditKind>(["adapter_unavailable", "internal_error", "watch_ended"]);
 
-/** After this long, the same trouble of a backend is worth another warning (milliseconds). */
+/** Which of several servers does what one does for all: a matter of course, wherever there is but one. */
+const routine: ReadonlySet<AuditKind> = new Set<AuditKind>(["lead_gained", "lead_lost"]);
+
+/** After this long, the same trouble is worth another warning (milliseconds). */
 const quietMs = 600_000;
 
-/** Writes audit events to a log. That a backend is away is one warning for each reason, and otherwise for debugging. */
+/** Writes audit events to a log. That a backend or the store is away is one warning for each reason, and otherwise for debugging. */
 export const auditLog = (log: Pick<Logger, "debug" | "info" | "warn">): ((event: AuditEvent) => void) => {
   const warnedAt = new Map<string, number>();
   const isNews = ({ kind, adapterId, message, at }: AuditEvent): boolean => {
@@ -31,7 +34,7 @@ export const auditLog = (log: Pick<Logger, "debug" | "info" | "warn">): ((event:
   };
   return (event) => {
     const { kind, message = kind, ...fields } = event;
-    const level = !isNews(event) ? "debug" : warnings.has(kind) ? "warn" : "info";
+    const level = routine.has(kind) || !isNews(event) ? "debug" : warnings.has(kind) ? "warn" : "info";
     log[level]({ event: kind, ...fields }, message);
   };
 };

@@ -44,7 +44,9 @@ describe("doctor", () => {
     writeFileSync(join(bench.folder, "good.yaml"), `server: { http: { port: 0 } }\n${configText}`);
     const { code, stdout } = await bench.run(["doctor", "--config", "good.yaml"]);
     expect(stdout).toMatch(/^ok {6}node: v/m);
-    expect(stdout).toMatch(/^ok {6}store: can be read and written, survives restarts; 0 tasks under way$/m);
+    expect(stdout).toMatch(
+      /^ok {6}store: can be read in \d+ ms and written in \d+ ms, survives restarts; 0 tasks under way$/m,
+    );
     expect(stdout).toMatch(/^ok {6}tools\[0\]\.target\.command\[0\]: runs .*sh$/m);
     expect(stdout).toMatch(/^ok {6}server\.http\.port: 127\.0\.0\.1:0 is free$/m);
     expect(stdout).not.toMatch(/^(error|warning)/m);

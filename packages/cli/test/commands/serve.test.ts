@@ -14,6 +14,14 @@ beforeAll(() => {
 });
 afterAll(() => bench.dispose());
 
+/** The lines of a server's log that are no audit events. */
+const told = (stderr: string): readonly { readonly msg: string; readonly drainMs?: number }[] =>
+  stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ event }) => event === undefined);
+
 describe("serve", () => {
   test("--check says what there is, and does nothing", async () => {
     const outcome = await bench.run(["serve", "--check", "--config", "taskbridge.yaml"]);
@@ -40,11 +48,37 @@ describe("serve", () => {
     server.kill("SIGTERM");
     const { code, stdout, stderr } = await server.done;
     expect([code, stdout]).toEqual([0, ""]);
-    const messages = stderr
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line).msg);
-    expect(messages).toEqual(["serving", "stopping: SIGTERM", "stopped"]);
+    expect(told(stderr).map(({ msg }) => msg)).toEqual(["serving", "stopping: SIGTERM", "stopped"]);
+  });
+
+  const draining = (ms: number): string => {
+    writeFileSync(join(bench.folder, "drain.yaml"), `server: { drainMs: ${ms} }\n${configText}`);
+    return "drain.yaml";
+  };
+
+  test("drains for as long as the configuration says, then ends with 0", async () => {
+    const server = await bench.serve(["--port", "0", "--config", draining(200)]);
+    server.kill("SIGTERM");
+    const { code, stderr } = await server.done;
+    const lines = told(stderr);
+    expect(lines.map(({ msg }) => msg)).toEqual(["serving", "stopping: SIGTERM", "draining", "stopped"]);
+    expect([code, lines[2]?.drainMs]).toEqual([0, 200]);
+  });
+
+  test("says while it drains that it is not ready, and serves on; a second signal ends it at once", async () => {
+    const server = await bench.serve(["--port", "0", "--config", draining(600_000)]);
+    const probe = new URL("/readyz", server.url);
+    expect((await fetch(probe)).status).toBe(200);
+    server.kill("SIGTERM");
+    await server.sees(/"msg":"draining"/);
+    const answer = await fetch(probe);
+    expect([answer.status, await answer.json()]).toMatchObject([503, { ready: false, draining: true }]);
+    expect((await fetch(new URL("/healthz", server.url))).status).toBe(200);
+    const called = await bench.run(["call", "echo", "--url", server.url, "--input", '{"text":"late"}', "--json"]);
+    expect(called.code).toBe(0);
+    server.kill("SIGTERM");
+    const { code, stderr } = await server.done;
+    expect([code, stderr.includes('"stopped"')]).toEqual([130, false]);
   });
 
   test("a second signal ends it at once", async () => {
@@ -120,6 +154,13 @@ describe("serve", () => {
     const [warning, serving] = await served(checking("away.yaml", "nothing"));
     expect(warning).toMatchObject({ level: "warn", msg: "adapters.far: no answer within 5000 ms" });
     expect(serving).toMatchObject({ msg: "serving" });
+  });
+
+  test("a store that cannot be opened ends it, naming the store", async () => {
+    writeFileSync(join(bench.folder, "away-store.yaml"), configText.replace("./tasks.db", "./nowhere/tasks.db"));
+    const outcome = await bench.run(["serve", "--config", "away-store.yaml", "--port", "0"]);
+    expect(outcome).toMatchObject({ code: 2, stdout: "" });
+    expect(outcome.stderr).toMatch(/^away-store\.yaml:1: store: .*nowhere.*\n$/);
   });
 
   test("a port that is taken is named", async () => {

@@ -34,6 +34,23 @@ test("a backend that is away is warned of once for each reason, and again after 
   ]);
 });
 
+test("a store that is away is warned of once, whichever tasks miss it", () => {
+  const away = { kind: "internal_error", message: "10.1.2.3:6379 does not answer" } as const;
+  expect(
+    logged([
+      { ...away, at: 0, taskId: "a" },
+      { ...away, at: 1, taskId: "b" },
+      { ...away, at: 2, taskId: "b", message: "cannot read x of undefined" },
+      { ...away, at: 600_000, taskId: "a" },
+    ]),
+  ).toEqual([
+    [0, "warn", "10.1.2.3:6379 does not answer"],
+    [1, "debug", "10.1.2.3:6379 does not answer"],
+    [2, "warn", "cannot read x of undefined"],
+    [600_000, "warn", "10.1.2.3:6379 does not answer"],
+  ]);
+});
+
 test("what is about one task is told each time", () => {
   const failed = { kind: "effect_failed", adapterId: "queue", taskId: "t", message: "no" } as const;
   const created = { kind: "task_created", taskId: "t" } as const;

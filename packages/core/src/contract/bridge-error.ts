@@ -79,6 +79,9 @@ export class BridgeError extends Error {
 export const isBridgeError = (value: unknown): value is BridgeError =>
   typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[mark] === true;
 
+/** It is the store's trouble, and no task's. */
+const storeAway = "the server cannot use its store of tasks at present; the tasks go on; try again later";
+
 const inward: ReadonlySet<BridgeErrorCode> = new Set(["unavailable", "misconfigured", "bad_response", "internal"]);
 
 /**
@@ -88,7 +91,7 @@ const inward: ReadonlySet<BridgeErrorCode> = new Set(["unavailable", "misconfigu
 export const toPublicMessage = (error: BridgeError): string => {
   if (error.code === "internal") return "Internal error";
   const isOfStore = error.adapterId === undefined && error.operation !== undefined;
-  return isOfStore && inward.has(error.code) ? "tasks cannot be stored at present; try again later" : error.message;
+  return isOfStore && inward.has(error.code) ? storeAway : error.message;
 };
 
 /** The value itself when it is a BridgeError, else one with code `internal` that has it as its cause. */

@@ -4,7 +4,7 @@ import type { CreateOptions } from "../contract/task-store.ts";
 import { aboutTask } from "./audit.ts";
 import { cancelTask } from "./cancel-task.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { isStoreAway, untilStored } from "./until-stored.ts";
+import { isStoreAway, pause, untilStored } from "./until-stored.ts";
 
 /** A caller waits at most about this long (milliseconds) for a store that is away. */
 const callerWaitsMs = 3_000;
@@ -47,7 +47,7 @@ export const createSurely = async (
 
 const withdraw = async (engine: EngineContext, { taskId, startKey }: Omit<TaskRecord, "revision">): Promise<void> => {
   for (const afterMs of lateWritesMs) {
-    if (afterMs > 0) await new Promise<void>((resolve) => void engine.clock.schedule(afterMs, resolve));
+    if (afterMs > 0) await pause(engine, afterMs);
     if (engine.closing.aborted) return;
     const held = await untilStored(engine, withdrawForMs, () => engine.store.read(taskId));
     if (held?.startKey !== startKey) continue;

@@ -91,6 +91,11 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
   const scheduler = inspectScheduler(engine);
   const watcher = adapterWatcher(engine);
   const services = [serviceLoop(engine), sweeper(engine, scheduler), watcher];
+  let resting: Promise<unknown> | undefined;
+  const rest = (): Promise<unknown> => {
+    resting ??= Promise.all(services.map((service) => service.stop()));
+    return resting;
+  };
   const stopHearing = hearChanges(engine);
 
   return {
@@ -153,11 +158,13 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
         ...(lastLookError === undefined ? {} : { lastLookError }),
       };
     },
+    rest: async () => {
+      await rest();
+    },
     close: async () => {
       stopHearing();
       scheduler.stop();
-      const stopped = Promise.all(services.map((service) => service.stop()));
-      const drained = stopped.then(async () => {
+      const drained = rest().then(async () => {
         while (work.size > 0) await Promise.all(work);
       });
       const cancelTimer = engine.clock.schedule(engine.limits.closeGraceMs, () => closing.abort());

@@ -197,6 +197,11 @@ export interface TaskEngine {
   receive(adapterId: string, request: ReceiveRequest): Promise<void>;
   /** Everything known about a task, for operators: no owner is checked. `not_found` as with the other verbs. */
   explainTask(taskId: unknown): Promise<TaskExplanation>;
+  /**
+   * Ends what `open` has started and gives its leases back, so that others who share the store take over at once. Every verb
+   * acts as before. Idempotent; resolves when nothing of it is under way any more.
+   */
+  rest(): Promise<void>;
   /** Resolves when nothing is being sent or written any more by this process. Adapters and store stay open. */
   close(): Promise<void>;
 }

@@ -73,7 +73,15 @@ describe("errors", () => {
     ],
     [
       new BridgeError("unavailable", "the database is locked", { retryAfterMs: 100 }),
-      { code: -32_603, message: "the database is locked", data: { reason: "unavailable", retryAfterMs: 100 } },
+      { code: 503, message: "the database is locked", data: { reason: "unavailable", retryAfterMs: 100 } },
+    ],
+    [
+      new BridgeError("unavailable", "10.1.2.3:6379 does not answer", { operation: "read" }),
+      {
+        code: 503,
+        message: "the server cannot use its store of tasks at present; the tasks go on; try again later",
+        data: { reason: "unavailable", retryAfterMs: 1_000 },
+      },
     ],
     [
       new BridgeError("internal", "cannot read x of undefined at /srv/secret.ts"),

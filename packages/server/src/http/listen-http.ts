@@ -1,9 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "@modelcontextprotocol/node";
-import { BridgeError } from "@taskbridge/core";
+import type { Readiness } from "../health/readiness.ts";
 import { refuse, refuseTooLarge } from "../refuse.ts";
 import type { ServerLog } from "../server-log.ts";
+import { answerProbe } from "./answer-probe.ts";
+import { bind } from "./bind.ts";
 import type { HttpFace } from "./http-face.ts";
 import { dropBody, readBody } from "./request-body.ts";
 import { createRequestGuard, type RequestGuardOptions } from "./request-guard.ts";
@@ -17,20 +19,18 @@ export interface HttpAddress extends RequestGuardOptions {
 export interface HttpListener {
   readonly url: string;
   readonly port: number;
+  /** From now on each connection is closed with its answer, so that its client's next request goes elsewhere. Refuses nothing. */
+  leave(): void;
   /** Takes no more requests. Resolves once those under way are answered. */
   drain(): Promise<void>;
   /** Closes what is left. */
   close(): Promise<void>;
 }
 
-/** Beside the path of MCP: for those who watch over servers. */
-const readinessPath = "/readyz";
-
 export interface HttpListenOptions {
   readonly maxBodyBytes: number;
   readonly log: ServerLog;
-  /** Adapters whose backends do not answer. */
-  readonly unavailable: () => readonly string[];
+  readonly readiness: () => Promise<Readiness>;
 }
 
 /** Longer than the idle time of common load balancers, so that none sends into a connection that is being closed. */
@@ -40,28 +40,44 @@ const keepAliveTimeoutMs = 75_000;
 export const listenHttp = async (
   face: HttpFace,
   address: HttpAddress,
-  { maxBodyBytes, log, unavailable }: HttpListenOptions,
+  { maxBodyBytes, log, readiness }: HttpListenOptions,
 ): Promise<HttpListener> => {
   const guard = createRequestGuard(address);
-  const serve = toNodeHandler(face, {
-    maxRequestBodySize: maxBodyBytes,
-    // A caller that breaks off, or sends what is no request, is not this server's trouble.
-    onerror: (error) => log.debug({ err: error }, "a request was broken off"),
-  });
   const responses = new Set<ServerResponse>();
+  let isLeaving = false;
   let isDraining = false;
   let drained: () => void = () => {};
+  const serve = toNodeHandler(
+    {
+      fetch: async (request, options) => {
+        const response = await face.fetch(request, options);
+        if (isLeaving) response.headers.set("connection", "close");
+        return response;
+      },
+    },
+    {
+      maxRequestBodySize: maxBodyBytes,
+      // A caller that breaks off, or sends what is no request, is not this server's trouble.
+      onerror: (error) => log.debug({ err: error }, "a request was broken off"),
+    },
+  );
+  const probed = {
+    guard,
+    readiness: async () => {
+      const state = await readiness();
+      return isDraining ? { ...state, ready: false, draining: true } : state;
+    },
+  };
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = request.url?.split("?")[0];
-    const isProbe = path === readinessPath && request.method === "GET";
-    if (path !== address.path && !isProbe) return send(request, response, refuse(404, "Not found"));
+    const path = request.url?.split("?")[0] ?? "";
+    const answered = await answerProbe({ method: request.method, path, headers: request.headers }, probed);
+    if (answered !== undefined) return send(request, response, answered);
+    if (path !== address.path) return send(request, response, refuse(404, "Not found"));
     const fault = guard(request.headers);
     if (fault !== undefined) return send(request, response, refuse(403, fault));
     if (isDraining)
       return send(request, response, refuse(503, "The server is being stopped", { headers: { "Retry-After": "1" } }));
-    // Also without a backend: the tools of the others work, and tasks can be read.
-    if (isProbe) return send(request, response, Response.json({ ready: true, unavailable: unavailable() }));
     const verified = await face.authenticate(request.headers as Readonly<Record<string, string | undefined>>);
     if ("refusal" in verified) return send(request, response, verified.refusal);
     const body = await readBody(request, maxBodyBytes).catch((error: unknown) => {
@@ -85,7 +101,12 @@ export const listenHttp = async (
     );
   };
   const server = createServer((request, response) => {
+    const { socket } = request;
     responses.add(response);
+    response.once("finish", () => {
+      // One that had begun before has promised its client to keep the connection.
+      if (isLeaving) socket.end();
+    });
     response.once("close", () => {
       responses.delete(response);
       if (responses.size === 0) drained();
@@ -102,7 +123,11 @@ export const listenHttp = async (
   return {
     port,
     url: `http://${toUrlHost(address.host)}:${port}${address.path}`,
+    leave: () => {
+      isLeaving = true;
+    },
     drain: async () => {
+      isLeaving = true;
       isDraining = true;
       server.close();
       if (responses.size > 0) {
@@ -118,24 +143,6 @@ export const listenHttp = async (
         server.closeAllConnections();
       }),
   };
-};
-
-const bind = (server: Server, { host, port }: HttpAddress): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void => reject(toBindError(error, host, port));
-    server.once("error", fail);
-    server.listen(port, host, () => {
-      server.off("error", fail);
-      resolve();
-    });
-  });
-
-const toBindError = (error: NodeJS.ErrnoException, host: string, port: number): BridgeError => {
-  const isPort = error.code === "EADDRINUSE" || error.code === "EACCES";
-  const path = isPort ? "port" : "host";
-  const reason =
-    error.code === "EADDRINUSE" ? `port ${port} of ${host} is in use` : `${host}:${port} cannot be had: ${error.code}`;
-  return new BridgeError("misconfigured", `${path}: ${reason}`, { data: { path, reason: error.code }, cause: error });
 };
 
 /** What a client on this machine calls. */

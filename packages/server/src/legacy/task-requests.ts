@@ -15,6 +15,7 @@ import type { CallRequest } from "../mcp/call-request.ts";
 import { createTask, stopIfGone } from "../mcp/create-task.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
+import { waitForChange } from "../mcp/wait-for-change.ts";
 import { firstOf } from "../session/first-of.ts";
 import type { LegacyRequest } from "../session/legacy-request.ts";
 import { requireListable } from "../session/require-listable.ts";
@@ -73,13 +74,7 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
       while (!hasEnded(view)) {
         session.watch.hear(view, owner);
         if (over.aborted) return await leaveUnanswered(context, signal);
-        const { revision } = view.record;
-        view = await context.engine.waitForTask(taskId, access, {
-          until: "changed",
-          revision,
-          timeoutMs: lookAroundMs,
-          signal: over,
-        });
+        view = await waitForChange(context, { view, owner, timeoutMs: lookAroundMs, over });
       }
       session.watch.hear(view, owner);
     } finally {

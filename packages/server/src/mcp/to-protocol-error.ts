@@ -9,8 +9,9 @@ export const toProtocolError = (error: unknown, log: ServerLog): Error => {
   if (error instanceof ProtocolError) return error;
   if (isBridgeError(error) && error.code !== "internal") {
     const { code, message, data } = toRpcError(error);
-    // The caller is told less than there is to know.
-    if (message !== error.message) log.error({ err: error }, "a request could not be answered");
+    // The caller is told less than there is to know. A store that is away fails every request: the engine tells of it as well.
+    const level = error.code === "unavailable" ? "debug" : "error";
+    if (message !== error.message) log[level]({ err: error }, "a request could not be answered");
     return new ProtocolError(code, message, data);
   }
   log.error({ err: error }, "a request could not be answered");

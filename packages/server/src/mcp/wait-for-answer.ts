@@ -1,7 +1,7 @@
 import type { TaskRecord, TaskView } from "@taskbridge/core";
 import { openQuestions } from "@taskbridge/protocol";
-import { toAccess } from "../caller.ts";
 import type { Connection, ServeContext } from "./serve-context.ts";
+import { waitForChange } from "./wait-for-change.ts";
 
 /** Progress is told at least this often (milliseconds), so that hosts with an idle timer see life. */
 const heartbeatMs = 15_000;
@@ -48,12 +48,8 @@ export const waitForAnswer = async (
       toldAt = now;
       continue;
     }
-    latest = await engine.waitForTask(latest.record.taskId, toAccess(owner), {
-      until: "changed",
-      revision: latest.record.revision,
-      timeoutMs: Math.min(deadline - now, tellAt - now, heartbeatMs),
-      signal: over,
-    });
+    const timeoutMs = Math.min(deadline - now, tellAt - now, heartbeatMs);
+    latest = await waitForChange({ engine, clock }, { view: latest, owner, timeoutMs, over });
     hear?.(latest);
   }
   return latest;

@@ -3,6 +3,7 @@ import { isBridgeError, type TaskView, toBridgeError } from "@taskbridge/core";
 import { methodNotFoundCode, openQuestions } from "@taskbridge/protocol";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import { isStoreAway } from "../mcp/wait-for-change.ts";
 import { mostAttempts, toAskedAgain } from "./ask-again.ts";
 import { askClient } from "./ask-client.ts";
 import type { AskedOnce, DeskParts } from "./asked-once.ts";
@@ -82,8 +83,9 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
     if (!isOver) rest(id, asked);
   };
   /** The client has failed, or the store: others have their turn before it is tried once more. */
-  const rest = (id: string, { taskId, owner }: AskedOnce): void => {
+  const rest = (id: string, asked: AskedOnce): void => {
     if (closed.aborted) return;
+    const { taskId, owner } = asked;
     resting.add(id);
     const forget = (): void => cancel();
     const cancel = serve.clock.schedule(restMs, () => {
@@ -91,7 +93,10 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
       resting.delete(id);
       serve.engine.readTask(taskId, toAccess(owner)).then(
         (view) => notice(view, owner),
-        (error: unknown) => serve.log.warn({ err: error, taskId }, "a task with a question could not be read"),
+        (error: unknown) => {
+          serve.log.warn({ err: error, taskId }, "a task with a question could not be read");
+          if (isStoreAway(error)) rest(id, asked);
+        },
       );
     });
     closed.addEventListener("abort", forget, { once: true });

@@ -31,7 +31,7 @@ const requests: Readonly<Record<string, string>> = {
 };
 
 /** The revision names no codes. These are JSON-RPC's, an unknown resource, and 429, which is ours. */
-const codes: ReadonlySet<number> = new Set([-32_601, -32_602, -32_603, -32_002, 429]);
+const codes: ReadonlySet<number> = new Set([-32_601, -32_602, -32_603, -32_002, 429, 503]);
 /** Of HTTP requests that are refused before JSON-RPC begins: the SDK's transport's, and an unknown session. */
 const codesWithoutId: ReadonlySet<number> = new Set([-32_600, -32_000, -32_001]);
 

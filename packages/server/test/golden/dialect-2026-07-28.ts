@@ -31,6 +31,7 @@ const errors: Readonly<Record<number, Name>> = {
   [-32_603]: ["2026-07-28", "InternalError"],
   // Ours, outside of the range that JSON-RPC and MCP reserve.
   429: ["2026-07-28", "Error"],
+  503: ["2026-07-28", "Error"],
 };
 const errorMessages: Readonly<Record<number, Name>> = {
   [-32_020]: ["2026-07-28", "HeaderMismatchError"],

@@ -141,7 +141,8 @@ const call = async (place: Place, taskId: string, n: number, ms: number): Promis
     const message = await firstMessage(place, "tools/call", params).catch(() => undefined);
     if (message?.method === "notifications/tasks/created") return "created";
     if (message?.error?.message === `Task ID already exists: ${taskId}`) return "exists";
-    if (message?.error !== undefined && message.error.code !== -32_603) throw new Error(JSON.stringify(message));
+    if (message?.error !== undefined && ![503, -32_603].includes(message.error.code))
+      throw new Error(JSON.stringify(message));
     await sleep(50);
   }
   throw new Error(`nobody takes ${taskId}`);

@@ -1,0 +1,74 @@
+import type { Clock } from "@taskbridge/core";
+import type { TaskStore } from "@taskbridge/core/store";
+import type { ServerLog } from "../server-log.ts";
+
+export interface StoreHealth {
+  readonly answers: boolean;
+  /** For how long it has been known not to answer. 0: it answers. Infinite: it has not answered yet. */
+  readonly awayForMs: number;
+}
+
+export interface StoreProbe {
+  /** Asks the store for as little as can be, at most once a second however many ask here. Never rejects. */
+  ask(): Promise<StoreHealth>;
+}
+
+export interface StoreProbeParts {
+  readonly store: Pick<TaskStore, "loadCursor">;
+  readonly clock: Clock;
+  readonly log: ServerLog;
+}
+
+/** What takes longer is no answer (milliseconds). Probes themselves wait for one second, unless told otherwise. */
+const timeoutMs = 900;
+/** An answer serves everybody who asks within this time of the question (milliseconds). */
+const freshMs = 1_000;
+/** Nothing is ever kept under it: what counts is that the store says so. */
+const name = "health";
+
+export const createStoreProbe = ({ store, clock, log }: StoreProbeParts): StoreProbe => {
+  let awaySince: number | undefined = Number.NEGATIVE_INFINITY;
+  let isToldAway = false;
+  let asked: { readonly at: number; readonly health: Promise<StoreHealth> } | undefined;
+
+  const note = (fault: unknown): StoreHealth => {
+    if (fault === undefined) {
+      if (isToldAway) log.info({}, "the store answers again");
+      awaySince = undefined;
+      isToldAway = false;
+      return { answers: true, awayForMs: 0 };
+    }
+    if (!isToldAway) log.warn({ err: fault }, "the store does not answer");
+    isToldAway = true;
+    awaySince ??= clock.now();
+    return { answers: false, awayForMs: clock.now() - awaySince };
+  };
+  const look = async (): Promise<StoreHealth> => {
+    let cancel: () => void = () => {};
+    const late = new Promise<Error>((resolve) => {
+      cancel = clock.schedule(timeoutMs, () => resolve(new Error(`no answer within ${timeoutMs} ms`)));
+    });
+    try {
+      return note(await Promise.race([faultOf(store), late]));
+    } finally {
+      cancel();
+    }
+  };
+  return {
+    ask: () => {
+      const now = clock.now();
+      if (asked === undefined || now - asked.at >= freshMs || now < asked.at) asked = { at: now, health: look() };
+      return asked.health;
+    },
+  };
+};
+
+/** Why the store cannot be read, or undefined. */
+const faultOf = async (store: StoreProbeParts["store"]): Promise<unknown> => {
+  try {
+    await store.loadCursor(name);
+    return undefined;
+  } catch (error) {
+    return error ?? new Error("the store failed");
+  }
+};
