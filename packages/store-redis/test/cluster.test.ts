@@ -53,6 +53,22 @@ describeRedis(
         client.disconnect();
       });
 
+      it("is served through one address as well, by what looks like one server", async () => {
+        const [node] = await startCluster(1);
+        const store = await openStore({ client: connect(node?.url ?? ""), prefix });
+        const records = await Promise.all(
+          [3, 1, 2].map((wakeAt) => createSample(store, { wakeAt, createdAt: wakeAt })),
+        );
+        const [third, first, second] = records;
+        expect(await store.due(10)).toEqual([first, second, third]);
+        expect((await store.list({ operator: true }, {}, undefined, 2)).records).toEqual([third, second]);
+        expect((await store.list({ owner: first?.owner ?? null }, {}, undefined, 9)).records).toEqual([
+          third,
+          second,
+          first,
+        ]);
+      });
+
       it("answers `unavailable` in time for what is on a node that stands still, and serves the rest", async () => {
         const store = await openStore({ url: urlOf(0), prefix, operationTimeoutMs: 1000 });
         const records = await Promise.all(Array.from({ length: 30 }, () => createSample(store)));

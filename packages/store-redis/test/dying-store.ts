@@ -20,6 +20,8 @@ export interface Dying {
 export interface DyingStores {
   /** As a process that has only just begun. */
   fresh(): TaskStore;
+  /** Notes the round trips to one server: how many commands each has. */
+  counting(): { readonly store: TaskStore; readonly trips: number[] };
   die(after: number, order: Order): Dying;
   close(): void;
 }
@@ -39,6 +41,16 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
     return storeOn(context, callsOf(ms), { watch: () => () => {}, close: () => {} });
   };
   return {
+    counting: () => {
+      const trips: number[] = [];
+      const port: RedisPort = {
+        send: (call, ...stages) => {
+          if (stages.flat().length > 0) trips.push(stages.flat().length);
+          return connection.port.send(call, ...stages);
+        },
+      };
+      return { store: storeVia(port, 5000), trips };
+    },
     fresh: () => storeVia(connection.port, 5000),
     die: (after, order) => {
       let left = after;

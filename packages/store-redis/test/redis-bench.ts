@@ -32,6 +32,10 @@ export const startOwn = async (options: Partial<RedisServerOptions> = {}): Promi
 };
 
 const closing: (() => unknown)[] = [];
+
+/** Runs when the tests of this file are over, what was given last first. */
+export const afterFile = (close: () => unknown): void => void closing.push(close);
+
 let shared: Promise<string> | undefined;
 
 /** A server for all tests of this file that leave it as it is. */

@@ -3,6 +3,7 @@ import type { TaskStore } from "@taskbridge/core/store";
 import { testCreate } from "./store-contract-create.ts";
 import { testLimits } from "./store-contract-limits.ts";
 import { testList } from "./store-contract-list.ts";
+import { testMany } from "./store-contract-many.ts";
 import { testPayloads } from "./store-contract-payloads.ts";
 import { testRevise } from "./store-contract-revise.ts";
 import { testSharing } from "./store-contract-sharing.ts";
@@ -73,7 +74,8 @@ export const testStore = ({ name, open, reopen, elapse, runner, knownFailing = {
     runner.afterEach(async () => {
       for (const handle of handles.splice(0)) await handle.close();
     });
-    for (const part of [testCreate, testLimits, testRevise, testList, testTime, testPayloads, testSharing]) part(suite);
+    for (const part of [testCreate, testLimits, testRevise, testList, testTime, testPayloads, testSharing, testMany])
+      part(suite);
   });
   if (unseen.size > 0)
     throw new Error(`known to fail, but not a test of the store contract: ${[...unseen].join("; ")}`);

@@ -146,6 +146,37 @@ const faults: readonly (readonly [
     (store) => ({ due: async (limit) => [...(await store.due(limit))].reverse() }),
   ],
   [
+    "order of many",
+    "are due in one order, and the next wake-up is always known",
+    (store) => ({ nextWakeAt: async () => (await store.due(1_000)).at(-1)?.wakeAt ?? null }),
+  ],
+  [
+    "pages of many",
+    "are listed in one order, page by page, for the operator too",
+    (store) => ({
+      list: async (scope, filter, cursor, limit) => {
+        const page = await store.list(scope, filter, cursor, limit);
+        return { ...page, records: [...page.records].reverse() };
+      },
+    }),
+  ],
+  [
+    "holders that are there",
+    "names no holder that cannot be read",
+    (store) => {
+      const written = new Set<string>();
+      return {
+        create: async (record, options) => {
+          const created = await store.create(record, options);
+          await pause();
+          written.add(record.taskId);
+          return created;
+        },
+        read: async (taskId) => (written.has(taskId) ? store.read(taskId) : undefined),
+      };
+    },
+  ],
+  [
     "ranges",
     "are read by range, cut off at the end",
     (store) => ({

@@ -2,6 +2,7 @@ import { BridgeError, type ReviseOptions, type TaskId, type TaskRecord } from "@
 import { type IndexKeys, indexKeysOf } from "../keys.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
+import { hintOf } from "./due-records.ts";
 import { toEntry, toSortable } from "./index-entry.ts";
 import { removeScript, reviseScript } from "./record-scripts.ts";
 import { parseStored, type StoredRecord, signatureOf } from "./stored-record.ts";
@@ -22,11 +23,22 @@ const atAnother = (taskId: TaskId, revision: number, expected: number): BridgeEr
     data: { taskId, revision },
   });
 
-/** Entries of a record in the indexes of other slots. */
-const placesOf = (context: StoreContext, { record, attempt }: StoredRecord): { keys: IndexKeys; entry: string } => ({
+/** Where a record stands in the indexes of other slots. */
+interface Places {
+  readonly keys: IndexKeys;
+  readonly entry: string;
+}
+
+const placesOf = (context: StoreContext, { record, attempt }: StoredRecord): Places => ({
   keys: indexKeysOf(context.keys, record),
   entry: toEntry(record, attempt),
 });
+
+/** Indexes in which these places are and the others are not. */
+const differing = (these: Places, others: Places): string[] =>
+  these.keys.flatMap((key, index) =>
+    key === undefined || (key === others.keys[index] && these.entry === others.entry) ? [] : [key],
+  );
 
 /**
  * Replaces a record by one script in its own slot. Where it now stands in further indexes it is entered there first, so that nothing
@@ -45,10 +57,8 @@ export const reviseRecord = async (
   let entering: Command[] = [];
   for (;;) {
     const isEntered = entering.length > 0;
-    const replies = await context.port.send(call, entering, [
-      toRevision(context, revised, expectedRevision, options, isEntered),
-      ...toHint(context, revised),
-    ]);
+    const revision = toRevision(context, revised, expectedRevision, options, isEntered);
+    const replies = await context.port.send(call, entering, [revision], hintOf(context.keys, revised));
     const [outcome, before] = replies[entering.length] as [string, string?];
     if (outcome === "missing") throw recordMissing(taskId);
     if (outcome === "conflict") throw atAnother(taskId, Number(before), expectedRevision);
@@ -56,11 +66,9 @@ export const reviseRecord = async (
       if (before !== undefined) await moveEntries(context, call, before, revised, entering);
       return revised;
     }
-    const { attempt } = parseStored(before ?? "");
-    const entry = toEntry(revised, attempt);
-    entering = indexKeysOf(context.keys, revised).flatMap((key): Command[] =>
-      key === undefined ? [] : [{ call: ["zadd", key, 0, entry] }],
-    );
+    const stored = parseStored(before ?? "");
+    const [old, next] = [placesOf(context, stored), placesOf(context, { ...stored, record: revised })];
+    entering = differing(next, old).map((key) => ({ call: ["zadd", key, 0, next.entry] }));
   }
 };
 
@@ -94,10 +102,6 @@ const toRevision = (
   };
 };
 
-/** After the record, see due-records.ts. */
-const toHint = ({ keys }: StoreContext, { taskId, wakeAt }: TaskRecord): Command[] =>
-  wakeAt === null ? [] : [{ call: ["zadd", keys.wakeHints, "LT", wakeAt, keys.shardOf(taskId).id] }];
-
 const moveEntries = async (
   context: StoreContext,
   call: Call,
@@ -108,11 +112,7 @@ const moveEntries = async (
   const stored = parseStored(storedBefore);
   const before = placesOf(context, stored);
   const after = placesOf(context, { ...stored, record: revised });
-  const leaving = before.keys.flatMap((key, index): Command[] =>
-    key === undefined || (key === after.keys[index] && before.entry === after.entry)
-      ? []
-      : [{ call: ["zrem", key, before.entry] }],
-  );
+  const leaving = differing(before, after).map((key): Command => ({ call: ["zrem", key, before.entry] }));
   await context.port.send({ ...call, isDurable: false }, [...leaving, ...entered]);
 };
 

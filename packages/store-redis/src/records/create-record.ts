@@ -5,6 +5,7 @@ import { indexKeysOf } from "../keys.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { type Attempt, newAttempt } from "./attempt.ts";
+import { hintOf } from "./due-records.ts";
 import { toEntry } from "./index-entry.ts";
 import { judgeKeys } from "./judge-keys.ts";
 import { judgeSlots, type OpenLimit } from "./judge-slots.ts";
@@ -109,32 +110,29 @@ const write = async (context: StoreContext, call: Call, plan: Plan): Promise<unk
   const entering = indexKeys.flatMap((key): Command[] =>
     key === undefined ? [] : [{ call: ["zadd", key, 0, entry] }],
   );
-  const replies = await context.port.send(call, entering, [
-    {
-      script: createScript,
-      keys: [
-        keys.record(taskId),
-        shard.all,
-        shard.open,
-        shard.due,
-        shard.claims,
-        shard.aborted,
-        keys.payloadNames(taskId),
-      ],
-      args: [
-        taskId,
-        keys.payloads(taskId),
-        stored,
-        attempt,
-        deadline,
-        entry,
-        wakeAt ?? "",
-        ...payloads.flatMap(({ name, bytes }) => [name, bytes]),
-      ],
-    },
-    // After the record, see due-records.ts.
-    ...(wakeAt === null ? [] : [{ call: ["zadd", keys.wakeHints, "LT", wakeAt, shard.id] } satisfies Command]),
-  ]);
+  const create: Command = {
+    script: createScript,
+    keys: [
+      keys.record(taskId),
+      shard.all,
+      shard.open,
+      shard.due,
+      shard.claims,
+      shard.aborted,
+      keys.payloadNames(taskId),
+    ],
+    args: [
+      taskId,
+      keys.payloads(taskId),
+      stored,
+      attempt,
+      deadline,
+      entry,
+      wakeAt ?? "",
+      ...payloads.flatMap(({ name, bytes }) => [name, bytes]),
+    ],
+  };
+  const replies = await context.port.send(call, entering, [create], hintOf(keys, record));
   return replies[entering.length];
 };
 

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { asTaskId, type TaskId, type TaskRecord } from "@taskbridge/core/store";
-import { shards } from "../keys.ts";
-import type { Call, Command } from "../redis/redis-port.ts";
+import { type Keys, shards } from "../keys.ts";
+import type { Call, Command, Reply } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { candidatesScript, claimScript, firstScript, hintsScript, raiseScript, tendScript } from "./due-scripts.ts";
 import { parseRecord } from "./stored-record.ts";
@@ -40,25 +40,26 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
   const { port, keys, now } = context;
   let tendedAt = Number.NEGATIVE_INFINITY;
 
-  const lower = ({ shard, at }: Hint): Command => ({ call: ["zadd", keys.wakeHints, "LT", at, shard] });
+  const lower = ({ shard, at }: Hint): Command => toLowering(keys, shard, at);
 
   /** Puts right what a process that died has left, and clears away what has lapsed. */
   const tend = async (call: Call): Promise<void> => {
     if (performance.now() - tendedAt < tendEveryMs) return;
     tendedAt = performance.now();
     try {
-      const firsts = await port.send(
-        call,
-        shards.map((shard): Command => {
-          const { due, lapsing } = keys.shard(shard);
-          return { script: tendScript, keys: [due, lapsing], args: [now()] };
-        }),
-      );
-      const hints = shards.flatMap((shard, index): Hint[] => {
-        const first = firsts[index];
-        return typeof first === "string" ? [{ shard, at: Number(first) }] : [];
+      const places = shards.map((shard) => {
+        const { due, lapsing } = keys.shard(shard);
+        return { keys: [due, lapsing], args: [] };
       });
-      await port.send(call, hints.map(lower));
+      const [firsts] = (await port.send(call, [{ forEach: tendScript, places, first: [now()] }])) as [readonly Reply[]];
+      const hints = await readHints(call, "+inf", shards.length);
+      const known = new Map(hints.map(({ shard, at }) => [shard, at]));
+      const missed = shards.flatMap((shard, index): Hint[] => {
+        const first = firsts[index];
+        const isLate = typeof first === "string" && Number(first) < (known.get(shard) ?? Number.POSITIVE_INFINITY);
+        return isLate ? [{ shard, at: Number(first) }] : [];
+      });
+      await port.send(call, missed.map(lower));
     } catch (error) {
       tendedAt = Number.NEGATIVE_INFINITY;
       throw error;
@@ -169,6 +170,14 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
     },
   };
 };
+
+const toLowering = (keys: Keys, shard: string, at: number): Command => ({
+  call: ["zadd", keys.wakeHints, "LT", at, shard],
+});
+
+/** To be sent after a record is written. */
+export const hintOf = (keys: Keys, { taskId, wakeAt }: Pick<TaskRecord, "taskId" | "wakeAt">): Command[] =>
+  wakeAt === null ? [] : [toLowering(keys, keys.shardOf(taskId).id, wakeAt)];
 
 const pairsOf = (flat: readonly string[]): [text: string, value: number][] =>
   flat.flatMap((text, index): [string, number][] => (index % 2 === 0 ? [[text, Number(flat[index + 1])]] : []));

@@ -62,10 +62,14 @@ return redis.call("GET", record)
 `);
 
 /**
- * Looks after one shard. KEYS: due, lapsing. ARGV: the caller's time. Clears away unique keys that have lapsed where no create comes by, and replies
- * the earliest wake-up, or nothing.
+ * Looks after shards. KEYS: due and lapsing of each. ARGV: the caller's time. Clears away unique keys that have lapsed where no create
+ * comes by, and replies the earliest wake-up of each, or nothing.
  */
 export const tendScript: Script = script(`${luaNow}${luaHolder}${luaPurge}
-purge(KEYS[2], now(ARGV[1]), 100)
-return redis.call("ZRANGE", KEYS[1], 0, 0, "WITHSCORES")[2] or false
+local at, firsts = now(ARGV[1]), {}
+for i = 1, #KEYS, 2 do
+  purge(KEYS[i + 1], at, 100)
+  firsts[#firsts + 1] = redis.call("ZRANGE", KEYS[i], 0, 0, "WITHSCORES")[2] or false
+end
+return firsts
 `);

@@ -18,6 +18,7 @@ export const findRecord = async (
   const [entries] = (await context.port.send(call, [
     { call: ["zrevrangebylex", set, "+", "-", "LIMIT", 0, mostCandidates] },
   ])) as [readonly string[]];
+  if (entries.length === 0) return undefined;
   const found = await readEntries(context, call, entries);
   const isMeant = (record: TaskRecord | undefined): boolean =>
     record?.adapterId === adapterId && ("ref" in by ? record.ref === by.ref : record.startKey === by.key);

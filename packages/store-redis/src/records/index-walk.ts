@@ -1,4 +1,4 @@
-import type { Call, Command, RedisPort } from "../redis/redis-port.ts";
+import { type Call, type Command, type RedisPort, script } from "../redis/redis-port.ts";
 import { newestFirst } from "./index-entry.ts";
 
 /** Walks the entries of an index, newest first. */
@@ -7,8 +7,19 @@ export interface IndexWalk {
   next(count: number): Promise<readonly string[]>;
 }
 
+/** Pages of sets. KEYS: those. ARGV: how many entries of each, then below what for each. */
+const pagesScript = script(`
+local pages = {}
+for i, set in ipairs(KEYS) do
+  pages[i] = redis.call("ZREVRANGEBYLEX", set, ARGV[i + 1], "-", "LIMIT", 0, ARGV[1])
+end
+return pages
+`);
+
+const bound = (below: string | undefined): string => (below === undefined ? "+" : `(${below}`);
+
 const page = (set: string, below: string | undefined, count: number): Command => ({
-  call: ["zrevrangebylex", set, below === undefined ? "+" : `(${below}`, "-", "LIMIT", 0, count],
+  call: ["zrevrangebylex", set, bound(below), "-", "LIMIT", 0, count],
 });
 
 /** Of one set. `below`: begins after this entry. */
@@ -49,12 +60,15 @@ export const walkSets = (
     const dry = strands.filter(({ ahead, isAtEnd }) => ahead.length === 0 && !isAtEnd);
     if (dry.length === 0) return;
     const each = Math.ceil(count / sets.length) + surplus;
-    const pages = await port.send(
-      call,
-      dry.map(({ set, last }) => page(set, last, each)),
-    );
+    const [pages] = (await port.send(call, [
+      {
+        forEach: pagesScript,
+        places: dry.map(({ set, last }) => ({ keys: [set], args: [bound(last)] })),
+        first: [each],
+      },
+    ])) as [readonly (readonly string[])[]];
     for (const [index, strand] of dry.entries()) {
-      strand.ahead = pages[index] as readonly string[];
+      strand.ahead = pages[index] ?? [];
       strand.last = strand.ahead.at(-1) ?? strand.last;
       strand.isAtEnd = strand.ahead.length < each;
     }

@@ -1,6 +1,6 @@
 import type { ListFilter, ListPage, ListScope, TaskRecord } from "@taskbridge/core/store";
 import { shards } from "../keys.ts";
-import type { Call, Command } from "../redis/redis-port.ts";
+import { type Call, type Command, type Reply, script } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { deadlineOf } from "./attempt.ts";
 import { parseEntry, toPosition } from "./index-entry.ts";
@@ -24,6 +24,13 @@ interface Found {
   /** Whether an entry without its record may yet get one. */
   readonly isUnderWay: boolean;
 }
+
+/** KEYS: records. */
+const getScript = script(`
+local texts = {}
+for i, record in ipairs(KEYS) do texts[i] = redis.call("GET", record) end
+return texts
+`);
 
 /** So many records at most are read at once. */
 const mostAtOnce = 512;
@@ -89,10 +96,8 @@ export const readEntries = async (
   entries: readonly string[],
 ): Promise<readonly Found[]> => {
   const parsed = entries.map(parseEntry);
-  const texts = await port.send(
-    call,
-    parsed.map(({ taskId }) => ({ call: ["get", keys.record(taskId)] })),
-  );
+  const places = parsed.map(({ taskId }) => ({ keys: [keys.record(taskId)], args: [] }));
+  const [texts] = (await port.send(call, [{ forEach: getScript, places, first: [] }])) as [readonly Reply[]];
   return entries.map((entry, index): Found => {
     const text = texts[index];
     const stored = typeof text === "string" ? parseStored(text) : undefined;

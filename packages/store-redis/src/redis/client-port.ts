@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { BridgeError } from "@taskbridge/core/store";
 import { addressOf, isCluster, type RedisClient } from "./redis-client.ts";
-import type { Argument, Call, Command, RedisPort, Reply, Script } from "./redis-port.ts";
+import type { Argument, Call, Command, ForEach, RedisPort, Reply, Script } from "./redis-port.ts";
 import { toError } from "./to-error.ts";
 import { whenReady } from "./when-ready.ts";
 
@@ -9,8 +9,8 @@ type Words = [name: string, ...args: (string | number | Buffer)[]];
 
 /** A command on its way. */
 interface Pending {
-  readonly command: Command;
   readonly words: Words;
+  readonly asBytes: boolean;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
 }
@@ -24,8 +24,8 @@ export const createClientPort = (client: RedisClient, timeoutMs: number): RedisP
     const batch = pending;
     pending = [];
     const pipeline = client.pipeline();
-    for (const { command, words } of batch) {
-      if (command.asBytes === true) pipeline.callBuffer(...words);
+    for (const { asBytes, words } of batch) {
+      if (asBytes) pipeline.callBuffer(...words);
       else pipeline.call(...words);
     }
     try {
@@ -40,25 +40,54 @@ export const createClientPort = (client: RedisClient, timeoutMs: number): RedisP
     }
   };
 
-  const enqueue = (command: Command, words: Words): Promise<Reply> =>
+  const enqueue = (words: Words, asBytes: boolean): Promise<Reply> =>
     new Promise((resolve, reject) => {
       if (pending.length === 0) setImmediate(() => void flush());
-      pending.push({ command, words, resolve, reject });
+      pending.push({ words, asBytes, resolve, reject });
     });
 
   /** A cluster's client knows by itself where a key is, and finds it again when it has moved. */
-  const sendAlone = async (command: Command, words: Words): Promise<Reply> =>
-    (await (command.asBytes === true ? client.callBuffer(...words) : client.call(...words))) as Reply;
+  const sendAlone = async (words: Words, asBytes: boolean): Promise<Reply> =>
+    (await (asBytes ? client.callBuffer(...words) : client.call(...words))) as Reply;
 
-  const sendOne = async (command: Command): Promise<Reply> => {
-    const send = isCluster(client) ? sendAlone : enqueue;
-    if ("call" in command) return send(command, command.call.map(toWord) as Words);
+  const sendWords = isCluster(client) ? sendAlone : enqueue;
+
+  const runScript = async (
+    { lua, sha }: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    asBytes = false,
+  ): Promise<Reply> => {
+    const rest = [keys.length, ...keys, ...args.map(toWord)];
     try {
-      return await send(command, toScriptCall("evalsha", command, command.script.sha));
+      return await sendWords(["evalsha", sha, ...rest], asBytes);
     } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-      return send(command, toScriptCall("eval", command, command.script.lua));
+      if (!startsWith(error, "NOSCRIPT")) throw error;
+      return sendWords(["eval", lua, ...rest], asBytes);
     }
+  };
+
+  /** False once a server that looks like one has turned out to be several, behind something that speaks for them. */
+  let isOneServer = !isCluster(client);
+
+  const runForEach = async ({ forEach, places, first }: ForEach): Promise<Reply> => {
+    if (isOneServer) {
+      try {
+        const keys = places.flatMap((place) => place.keys);
+        return await runScript(forEach, keys, [...first, ...places.flatMap((place) => place.args)]);
+      } catch (error) {
+        if (!startsWith(error, "CROSSSLOT")) throw error;
+        isOneServer = false;
+      }
+    }
+    const replies = await Promise.all(places.map(({ keys, args }) => runScript(forEach, keys, [...first, ...args])));
+    return (replies as (readonly Reply[])[]).map(([reply = null]) => reply);
+  };
+
+  const sendOne = (command: Command): Promise<Reply> => {
+    if ("call" in command) return sendWords(command.call.map(toWord) as Words, false);
+    if ("forEach" in command) return runForEach(command);
+    return runScript(command.script, command.keys, command.args, command.asBytes);
   };
 
   const sendStages = async (stages: readonly (readonly Command[])[]): Promise<Reply[]> => {
@@ -84,11 +113,7 @@ export const createClientPort = (client: RedisClient, timeoutMs: number): RedisP
 const toWord = (argument: Argument): string | number | Buffer =>
   typeof argument === "object" ? Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength) : argument;
 
-const toScriptCall = (
-  name: "eval" | "evalsha",
-  { keys, args }: { readonly script: Script; readonly keys: readonly string[]; readonly args: readonly Argument[] },
-  body: string,
-): Words => [name, body, keys.length, ...keys, ...args.map(toWord)];
+const startsWith = (error: unknown, word: string): boolean => error instanceof Error && error.message.startsWith(word);
 
 /** Gives up an answer that does not come. */
 export const inTime = async <Value>(call: Call, answer: Promise<Value>): Promise<Value> => {

@@ -12,13 +12,26 @@ export interface Script {
 /** The hash tells one version's scripts from another's, so that both are there side by side. */
 export const script = (lua: string): Script => ({ lua, sha: createHash("sha1").update(lua).digest("hex") });
 
-export type Command = (
+export type Command =
   | { readonly call: readonly [name: Lowercase<string>, key: string, ...Argument[]] }
-  | { readonly script: Script; readonly keys: readonly string[]; readonly args: readonly Argument[] }
-) & {
-  /** Replies with bytes, where others reply with text. */
-  readonly asBytes?: true;
-};
+  | {
+      readonly script: Script;
+      readonly keys: readonly string[];
+      readonly args: readonly Argument[];
+      /** Replies with bytes, where others reply with text. */
+      readonly asBytes?: true;
+    }
+  | ForEach;
+
+/**
+ * Runs a script for many places: one call where they are on one server, else one for each. The script gets the keys of all
+ * its places, one place after the other, then the first arguments, then those of each place, and replies a list with one reply for each.
+ */
+export interface ForEach {
+  readonly forEach: Script;
+  readonly places: readonly { readonly keys: readonly string[]; readonly args: readonly Argument[] }[];
+  readonly first: readonly Argument[];
+}
 
 /** One call of a verb of the store, for all its round trips. */
 export interface Call {
