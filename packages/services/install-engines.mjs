@@ -1,12 +1,13 @@
 import { ensureGcw } from "./dist/gcw.js";
 import { ensureMoto } from "./dist/moto.js";
-import { ensurePostgres } from "./dist/postgres.js";
+import { ensurePgbouncer, ensurePostgres } from "./dist/postgres.js";
 import { ensureRedis } from "./dist/redis.js";
 
 /** One after the other: each may need apt-get, which is there for one at a time. */
 const installWithApt = async () => {
   await ensureRedis();
   await ensurePostgres();
+  await ensurePgbouncer();
   await ensureMoto();
 };
 

@@ -1,7 +1,8 @@
 import { jestConfig } from "@taskbridge/config/jest";
 // Once, before Jest's own workers start.
-import { ensurePostgres } from "@taskbridge/services/postgres";
+import { ensurePgbouncer, ensurePostgres } from "@taskbridge/services/postgres";
 
 await ensurePostgres();
+await ensurePgbouncer();
 
 export { jestConfig as default };

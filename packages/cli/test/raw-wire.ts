@@ -5,6 +5,11 @@ export interface RawWire {
   request(method: string, params: Record<string, unknown>): Promise<RawAnswer>;
 }
 
+/** A session, which a client may bring to any server. */
+export interface RawSession extends RawWire {
+  at(url: string): RawSession;
+}
+
 export interface RawAnswer {
   readonly result?: Record<string, unknown>;
   readonly error?: { readonly code: number; readonly message: string };
@@ -38,7 +43,7 @@ export const modernWire = (url: string): RawWire => {
 };
 
 /** A session of 2025-11-25 whose client can be asked, but keeps no stream open on which that could happen. */
-export const legacyWire = async (url: string, declared: object = capabilities): Promise<RawWire> => {
+export const legacyWire = async (url: string, declared: object = capabilities): Promise<RawSession> => {
   const params = { protocolVersion: "2025-11-25", capabilities: declared, clientInfo };
   const opened = await post(url, { id: ++requests, method: "initialize", params });
   await opened.text();
@@ -47,10 +52,12 @@ export const legacyWire = async (url: string, declared: object = capabilities): 
     "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
   };
   await (await post(url, { method: "notifications/initialized" }, headers)).text();
-  return {
+  const sessionAt = (address: string): RawSession => ({
     name: "2025-11-25",
-    request: async (method, sent) => readAnswer(await post(url, { id: ++requests, method, params: sent }, headers)),
-  };
+    request: async (method, sent) => readAnswer(await post(address, { id: ++requests, method, params: sent }, headers)),
+    at: sessionAt,
+  });
+  return sessionAt(url);
 };
 
 const post = (url: string, message: object, headers: Record<string, string> = {}): Promise<Response> =>

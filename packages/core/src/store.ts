@@ -38,5 +38,6 @@ export type {
   UniqueKey,
 } from "./contract/task-store.ts";
 export { createCursor, type ListPosition, parseCursor } from "./memory-cursor.ts";
+export { misconfigured } from "./misconfigured.ts";
 export { refuseOtherMembers } from "./refuse-other-members.ts";
 export { showValue } from "./show-value.ts";

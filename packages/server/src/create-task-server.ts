@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
@@ -11,6 +10,7 @@ import { isProbePath } from "./http/answer-probe.ts";
 import { createHttpFace, type HttpFace } from "./http/http-face.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
+import { createLetters } from "./letters.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import { chooseCompanions, narrowCompanions, parseCompanions } from "./mcp/companions-policy.ts";
 import { createLookMemory } from "./mcp/look-memory.ts";
@@ -21,8 +21,11 @@ import { createOwnerSlots } from "./owner-slots.ts";
 import { parseWires } from "./parse-wires.ts";
 import { refuse } from "./refuse.ts";
 import { misconfigured, requireOption } from "./require-option.ts";
+import { createSealer } from "./sealer.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
+import { createOpenTaskFeed } from "./session/open-task-feed.ts";
+import { openStateKeys } from "./state-keys.ts";
 import { drainServer, stopListener, stopServer } from "./stop-server.ts";
 import { rememberInternals } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
@@ -41,10 +44,13 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const clock = options.clock ?? systemClock;
   const allowModelAnswers = options.allowModelAnswers ?? false;
   const wanted = parseCompanions(options.companions);
-  const stateKey = parseStateKey(options.requestStateKey);
   const engine = createEngine(options, limits.engine);
   const companions = narrowCompanions(wanted, engine.tools.values());
   const stopping = createStop();
+  const keys = await openStateKeys(options.store, options.stateKey);
+  const sealer = createSealer(keys.sessions);
+  const storeNow = (): number => options.store.now();
+  const isShared = options.store.watch !== undefined;
   const serve: ServeContext = {
     engine,
     catalog: createToolCatalog(
@@ -62,9 +68,11 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     owners: options.owners,
     waitMs,
     clock,
+    storeNow,
     log,
-    stateCodec: createStateCodec(stateKey, prepareStateSeconds),
-    taskStateCodec: createStateCodec(stateKey, taskStateSeconds),
+    stateCodec: createStateCodec(keys.requestState, prepareStateSeconds),
+    taskStateCodec: createStateCodec(keys.requestState, taskStateSeconds),
+    sealer,
     stopping: stopping.signal,
     calls: new Set(),
     waits: createOwnerSlots({
@@ -72,6 +80,8 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       perOwner: { name: "maxWaitsPerOwner", most: limits.wire.maxWaitsPerOwner },
       altogether: { name: "maxWaits", most: limits.wire.maxWaits },
     }),
+    openTasks: createOpenTaskFeed({ engine, clock, log, isShared }),
+    letters: createLetters({ store: options.store, sealer, clock, storeNow, log, isShared }),
     asking: new Set(),
   };
   const context: ListenContext = {
@@ -206,12 +216,6 @@ const createEngine = (
 const prepareStateSeconds = 600;
 /** Of a task that runs: whoever called again without its state would start another, so that a person may take a day. */
 const taskStateSeconds = 86_400;
-
-const parseStateKey = (key: Uint8Array | string = randomBytes(32)): Uint8Array => {
-  const bytes = typeof key === "string" ? new TextEncoder().encode(key) : key;
-  requireOption(bytes.length >= 32, "requestStateKey", "at least 32 bytes are needed", bytes.length);
-  return bytes;
-};
 
 /** A state is good for its caller alone. Whatever a codec has signed, each codec of the same key verifies. */
 const createStateCodec = (key: Uint8Array, ttlSeconds: number): ServeContext["stateCodec"] => {

@@ -18,7 +18,7 @@ export interface WireLimits {
   readonly maxSessions: number;
   /** The most such sessions of one owner. Callers without an owner count as one. */
   readonly maxSessionsPerOwner: number;
-  /** Such a session ends when nothing of it was used for this long (milliseconds). */
+  /** Such a session makes room when nothing of it was used for this long (milliseconds). Its client goes on with it later. */
   readonly sessionIdleMs: number;
 }
 

@@ -51,6 +51,7 @@ const stopInOrder = async ({ serve, faces, listeners, connections, options }: Ru
   await Promise.all([...faces].map((face) => attempt("requests under way", face.close())));
   await Promise.all([...listeners].map((listener) => attempt("a listener", listener.close())));
   await within(answersMs, Promise.allSettled([...serve.asking]));
+  serve.letters.close();
   await attempt("the engine", serve.engine.close());
   for (const [name, adapter] of Object.entries(options.adapters)) {
     await attempt(`adapters.${name}`, adapter.close?.());

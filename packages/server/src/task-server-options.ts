@@ -53,8 +53,11 @@ export interface TaskServerOptions {
   readonly waitMs?: number;
   /** 32 bytes; questions' secrets are stored encrypted with it. Default: stored as they are. */
   readonly encryptionKey?: Uint8Array;
-  /** At least 32 bytes, the same in all replicas; signs the state of questions asked before a task. Default: random. */
-  readonly requestStateKey?: Uint8Array | string;
+  /**
+   * At least 32 bytes, the same in all replicas. Protects what clients keep for the server: IDs of sessions, and the state of
+   * calls that ask. Default: a random one, which the store keeps for all that share it.
+   */
+  readonly stateKey?: Uint8Array | string;
   /** Takes structured events. Default: none are kept. */
   readonly audit?: AuditSink;
   /** A pino logger fits. Default: nothing is logged. */

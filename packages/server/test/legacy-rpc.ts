@@ -30,6 +30,8 @@ export interface LegacyRpc {
   send(message: Omit<Message, "jsonrpc">): Promise<number>;
   /** Ends the session; gives the HTTP status. */
   end(): Promise<number>;
+  /** The same session at another address. */
+  at(url: string): LegacyRpc;
 }
 
 export interface LegacyRequestOptions {
@@ -59,6 +61,19 @@ export const legacyRpc = async (url: string, options: LegacyRpcOptions = {}): Pr
   });
   const initialized = readAnswers(await first.text()).at(-1)?.result ?? {};
   const sessionId = first.headers.get("mcp-session-id") ?? "";
+  const session = sessionAt(url, { sessionId, initialized, revision, headers });
+  await session.send({ method: "notifications/initialized" });
+  return session;
+};
+
+interface BegunSession extends Pick<LegacyRpc, "sessionId" | "initialized"> {
+  readonly revision: string;
+  readonly headers: Record<string, string>;
+}
+
+const sessionAt = (url: string, begun: BegunSession): LegacyRpc => {
+  const { sessionId, initialized, revision, headers } = begun;
+  const accept = "application/json, text/event-stream";
   const common = { "mcp-session-id": sessionId, "mcp-protocol-version": revision, ...headers };
 
   const post = (message: object, signal?: AbortSignal, more: Record<string, string> = {}): Promise<Response> =>
@@ -78,7 +93,7 @@ export const legacyRpc = async (url: string, options: LegacyRpcOptions = {}): Pr
     method,
     params: sent,
   });
-  const session: LegacyRpc = {
+  return {
     sessionId,
     initialized,
     request: async (method, sent = {}, more = {}) => {
@@ -106,9 +121,8 @@ export const legacyRpc = async (url: string, options: LegacyRpcOptions = {}): Pr
     },
     send,
     end: async () => (await fetch(url, { method: "DELETE", headers: common })).status,
+    at: (other) => sessionAt(other, begun),
   };
-  await send({ method: "notifications/initialized" });
-  return session;
 };
 
 /** Servers may answer with a stream or without. */

@@ -114,14 +114,14 @@ describe("[A-16] questions before the task", () => {
 
   test("a state is good for the owner it was made for, on any replica with the key", async () => {
     const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, prepare }];
-    const requestStateKey = "k".repeat(32);
+    const stateKey = "k".repeat(32);
     const auth = {
       authenticate: async (headers: Readonly<Record<string, string | undefined>>) => ({
         identity: { issuer: "test", subject: headers["x-user"] ?? "nobody" },
       }),
     };
-    const one = await serve({ tools, requestStateKey, auth });
-    const two = await serve({ tools, requestStateKey, auth });
+    const one = await serve({ tools, stateKey, auth });
+    const two = await serve({ tools, stateKey, auth });
     const as = (user: string) => ({ ...form, headers: { "x-user": user } });
     const { requestState } = (await one.rpc("tools/call", { name: "job" }, as("ada"))).result;
     const params = { name: "job", inputResponses: ada, requestState };
@@ -175,6 +175,6 @@ describe("[A-16] questions before the task", () => {
   });
 
   test("a key that is too short is refused", async () => {
-    await expect(serve({ requestStateKey: "short" })).rejects.toMatchObject({ data: { path: "requestStateKey" } });
+    await expect(serve({ stateKey: "short" })).rejects.toMatchObject({ data: { path: "stateKey" } });
   });
 });

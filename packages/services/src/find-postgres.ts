@@ -44,6 +44,21 @@ export const ensurePostgres = async (): Promise<PostgresEngine> => {
   return problem === undefined ? findPostgres() : { kind: "missing", reason: `${engine.reason}, ${problem}` };
 };
 
+/** The path of PgBouncer: the program that `TASKBRIDGE_PGBOUNCER` names, or one on the PATH. */
+export const findPgbouncer = async (): Promise<string | undefined> => {
+  const { TASKBRIDGE_PGBOUNCER: given } = process.env;
+  if (given !== undefined && given !== "") return (await isProgram(given)) ? given : undefined;
+  return (await findPrograms(["pgbouncer"]))[0];
+};
+
+/** Like `findPgbouncer`, but installs it first, as `ensurePostgres` does. */
+export const ensurePgbouncer = async (): Promise<string | undefined> => {
+  const found = await findPgbouncer();
+  if (found !== undefined || process.env.TASKBRIDGE_PGBOUNCER !== undefined) return found;
+  await installWithApt(["pgbouncer"]);
+  return findPgbouncer();
+};
+
 /** The program may be a link; what belongs to it lies beside what the link leads to. */
 const folderOf = async (program: string): Promise<string | undefined> => {
   if (!(await isProgram(program))) return undefined;

@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { chown, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { answersPostgres } from "./answers-postgres.ts";
 import { childrenOf } from "./child-processes.ts";
 import { freePort } from "./free-port.ts";
 import { type GuardedProcess, startGuarded } from "./guarded-process.ts";
+import { findUnprivilegedUser, type User } from "./unprivileged-user.ts";
 import { untilItAnswers } from "./until-it-answers.ts";
 
 const run = promisify(execFile);
@@ -44,14 +45,14 @@ export interface PostgresServer {
 }
 
 export const startPostgres = async (options: PostgresServerOptions): Promise<PostgresServer> => {
-  const user = await findUser();
+  const user = await findUnprivilegedUser();
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-postgres-"));
   const port = await freePort(host);
   let running: GuardedProcess | undefined;
   let stopped: readonly number[] = [];
   const start = async (): Promise<void> => {
     running = await launch(options, folder, port, user);
-    await untilItAnswers("PostgreSQL", running.ended, startMs, () => answers(port));
+    await untilItAnswers("PostgreSQL", running.ended, startMs, () => answersPostgres(host, port));
   };
   const pause = async (): Promise<void> => {
     if (running === undefined) return;
@@ -109,22 +110,6 @@ export const startPostgres = async (options: PostgresServerOptions): Promise<Pos
       await start();
     },
   };
-};
-
-interface User {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/** Whom it runs as: us, unless we are root, whom PostgreSQL refuses. */
-const findUser = async (): Promise<User | undefined> => {
-  if (process.getuid?.() !== 0) return undefined;
-  for (const name of ["postgres", "nobody"]) {
-    const ids = await Promise.all(["-u", "-g"].map((flag) => run("id", [flag, name]))).catch(() => undefined);
-    const [uid, gid] = ids?.map(({ stdout }) => Number(stdout)) ?? [];
-    if (uid !== undefined && gid !== undefined) return { uid, gid };
-  }
-  throw new Error("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as");
 };
 
 const dataOf = (folder: string): string => join(folder, "data");
@@ -193,25 +178,3 @@ const removeSharedMemory = async (folder: string): Promise<void> => {
   // Gone already, or a system without it: nothing is left.
   if (id !== undefined) await run("ipcrm", ["-m", id]).catch(() => undefined);
 };
-
-/** A start-up message: version 3.0, user and database `postgres`. */
-const greeting = Buffer.concat([
-  Buffer.from([0, 0, 0, 41, 0, 3, 0, 0]),
-  Buffer.from("user\0postgres\0database\0postgres\0\0"),
-]);
-
-/** Whether it is there and has replayed its log: until then it answers an error. */
-const answers = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const settle = (isThere: boolean): void => {
-      socket.destroy();
-      resolve(isThere);
-    };
-    socket.setTimeout(1_000, () => settle(false));
-    socket.on("error", () => settle(false));
-    socket.on("close", () => settle(false));
-    // R: it asks for a password, or for none.
-    socket.on("data", (chunk) => settle(String(chunk).startsWith("R")));
-    socket.write(greeting);
-  });

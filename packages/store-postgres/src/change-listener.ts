@@ -14,12 +14,10 @@ export interface ChangeListenerOptions {
   readonly channel: string;
   /** Whose changes are none of our business: our own. */
   readonly origin: string;
-  /** How long the server may take to answer (milliseconds). */
+  /** How long the server may take to answer, and how often it is asked to: a connection that leads nowhere any more says nothing of it (milliseconds). */
   readonly timeoutMs: number;
 }
 
-/** How often the connection is tried: one that leads nowhere any more says nothing of it. */
-const checkEveryMs = 5_000;
 const shortestPauseMs = 100;
 const longestPauseMs = 10_000;
 
@@ -67,7 +65,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     const watchdog = setTimeout(() => lose(client), options.timeoutMs);
     try {
       await client.query("SELECT 1");
-      if (current === client) later(checkEveryMs, () => void check(client));
+      if (current === client) later(options.timeoutMs, () => void check(client));
     } catch {
       lose(client);
     } finally {
@@ -96,7 +94,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     failures = 0;
     // From here on nothing is missed; what changed before may have been.
     tellAll(undefined);
-    later(checkEveryMs, () => void check(client));
+    later(options.timeoutMs, () => void check(client));
   };
 
   const stop = (): void => {

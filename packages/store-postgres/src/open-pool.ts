@@ -1,4 +1,4 @@
-import { BridgeError } from "@taskbridge/core/store";
+import { misconfigured } from "@taskbridge/core/store";
 import { Client, type ClientConfig, Pool, type PoolConfig } from "pg";
 import type { PostgresStoreOptions } from "./store-options.ts";
 
@@ -35,10 +35,16 @@ export const openPool = (options: PostgresStoreOptions, timeoutMs: number): Reac
     ...(directUrl === undefined && { statement_timeout: timeoutMs }),
   };
   const place = placeOf(config, given === undefined ? "url" : "pool");
-  const direct = directUrl === undefined ? config : { ...alive, connectionString: directUrl };
+  const direct = directUrl === undefined ? copyOf(config) : { ...alive, connectionString: directUrl };
   placeOf(direct, "directUrl");
   return { pool: given ?? new Pool(config), ownsPool: given === undefined, place, direct };
 };
+
+/** With the password, which a pool hides from those who merely spread its options. */
+const copyOf = (config: PoolConfig): ClientConfig => ({
+  ...config,
+  ...(config.password !== undefined && { password: config.password }),
+});
 
 /** Without user and password. */
 const placeOf = (config: ClientConfig, option: string): string => {
@@ -47,9 +53,6 @@ const placeOf = (config: ClientConfig, option: string): string => {
     return `PostgreSQL at ${host}:${port}/${database}`;
   } catch {
     // Its own message would show the URL, password and all.
-    throw new BridgeError(
-      "misconfigured",
-      `${option} is no URL of a PostgreSQL server: is the password percent-encoded?`,
-    );
+    throw misconfigured(option, "is no URL of a PostgreSQL server: is the password percent-encoded?");
   }
 };

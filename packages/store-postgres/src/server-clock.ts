@@ -18,11 +18,13 @@ const askTime = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double p
  * half its round trip; what is known is given up only where an answer contradicts it or is the more exact.
  * @param local A clock that only moves forward (milliseconds from anywhere). Default: the process's own.
  * @param onTick Called after each comparison.
+ * @param repeat Runs something now and then until what it returns is called; for tests.
  */
 export const startServerClock = async (
   connection: Connection,
   local: () => number = () => performance.now(),
   onTick: () => void = () => undefined,
+  repeat: (action: () => Promise<void>) => () => void = repeatUnnoticed,
 ): Promise<ServerClock> => {
   /** The server's clock less ours, and by how much that may be wrong. */
   let offset = 0;
@@ -42,10 +44,14 @@ export const startServerClock = async (
   // The first statement of a connection takes longer than those after it.
   await compare();
   await compare();
-  const timer = setInterval(() => {
-    // Missed while the server is away: what is known goes on to hold.
-    compare().then(onTick, () => undefined);
-  }, everyMs);
+  // Missed while the server is away: what is known goes on to hold.
+  const stop = repeat(() => compare().then(onTick, () => undefined));
+  return { now: () => local() + offset, stop };
+};
+
+/** Keeps no process alive. */
+const repeatUnnoticed = (action: () => Promise<void>): (() => void) => {
+  const timer = setInterval(action, everyMs);
   timer.unref();
-  return { now: () => local() + offset, stop: () => clearInterval(timer) };
+  return () => clearInterval(timer);
 };

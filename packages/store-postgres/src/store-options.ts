@@ -1,4 +1,4 @@
-import { BridgeError, showValue } from "@taskbridge/core/store";
+import { misconfigured, showValue } from "@taskbridge/core/store";
 import type { Pool } from "pg";
 
 export interface PostgresStoreOptions {
@@ -21,21 +21,23 @@ export interface PostgresStoreOptions {
 /** Throws `misconfigured`, naming the option. */
 export const assertOptions = (options: PostgresStoreOptions): void => {
   const { url, pool, directUrl, schema, maxConnections, operationTimeoutMs } = options;
-  const refuse = (message: string): BridgeError => new BridgeError("misconfigured", message);
-  if ((url === undefined) === (pool === undefined)) throw refuse("one of url and pool must be given, and not both");
+  if ((url === undefined) === (pool === undefined))
+    throw misconfigured("", "one of url and pool must be given, and not both");
   // Not shown: it may hold a password.
   for (const [name, value] of Object.entries({ url, directUrl }))
     if (value !== undefined && !isPostgresUrl(value))
-      throw refuse(`${name} must be a URL that begins with postgres://`);
+      throw misconfigured(name, "must be a URL that begins with postgres://");
   // What is longer would be cut in names that are made from it.
-  if (schema !== undefined && !(typeof schema === "string" && /^[a-z_][a-z0-9_]{0,47}$/.test(schema)))
-    throw refuse(`schema must be a lower-case name of at most 48 letters, digits and _, got ${showValue(schema)}`);
-  if (schema?.startsWith("pg_")) throw refuse(`schema must not begin with pg_, got ${showValue(schema)}`);
+  if (schema !== undefined && !(typeof schema === "string" && /^(?!pg_)[a-z_][a-z0-9_]{0,47}$/.test(schema)))
+    throw misconfigured(
+      "schema",
+      `must be at most 48 of a-z, 0-9 and _, and not begin with a digit or pg_, got ${showValue(schema)}`,
+    );
   for (const [name, value] of Object.entries({ maxConnections, operationTimeoutMs }))
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
-      throw refuse(`${name} must be a whole number from 1, got ${showValue(value)}`);
+      throw misconfigured(name, `must be a whole number from 1, got ${showValue(value)}`);
   if (pool !== undefined && maxConnections !== undefined)
-    throw refuse("maxConnections is the pool's own matter when pool is given");
+    throw misconfigured("maxConnections", "is the pool's own matter when pool is given");
 };
 
 export const isPostgresUrl = (text: unknown): boolean => typeof text === "string" && /^postgres(ql)?:\/\//.test(text);

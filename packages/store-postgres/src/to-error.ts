@@ -22,7 +22,11 @@ const states: readonly (readonly [prefix: string, code: BridgeErrorCode, problem
   ["42501", "misconfigured", "refuses this to the user: see the rights in the README of @taskbridge/store-postgres"],
   ["XX001", "misconfigured", "is damaged; restore it from a backup"],
   ["XX002", "misconfigured", "has a damaged index; rebuild it with REINDEX"],
-  ["08P01", "misconfigured", "does not speak PostgreSQL's protocol as expected; is there a pooler in between?"],
+  [
+    "08P01",
+    "misconfigured",
+    "does not speak PostgreSQL's protocol as expected; is there a pooler in between? Then name the server itself in the option directUrl",
+  ],
   ["08", "unavailable", "cannot be reached"],
   ["40", "unavailable", "is too busy: the same rows are changed by many at once"],
   ["53", "unavailable", "has no room left: disk, memory or connections"],

@@ -120,7 +120,7 @@ export const testMany = ({ describe, it, store, reopen }: StoreSuite): void => {
       const records = await Promise.all(order.map((at) => createSample(store(), { wakeAt: 1000 + at })));
       const wakeTimes = async (limit: number): Promise<(number | null)[]> =>
         (await store().due(limit)).map(({ wakeAt }) => wakeAt);
-      assert.deepEqual(await wakeTimes(7), [1000, 1001, 1002, 1003, 1004, 1005, 1006]);
+      assertSame(await wakeTimes(7), [1000, 1001, 1002, 1003, 1004, 1005, 1006]);
       assert.equal((await store().due(100)).length, 60);
       const byTime = records.toSorted((a, b) => (a.wakeAt ?? 0) - (b.wakeAt ?? 0));
       for (const [index, record] of byTime.slice(0, 20).entries()) {
@@ -128,7 +128,7 @@ export const testMany = ({ describe, it, store, reopen }: StoreSuite): void => {
         if (index % 2 === 0) await store().remove(record.taskId);
         else await store().revise({ ...record, wakeAt: store().now() + longMs }, 1);
       }
-      assert.deepEqual(await wakeTimes(2), [1020, 1021]);
+      assertSame(await wakeTimes(2), [1020, 1021]);
       const early = await createSample(store(), { wakeAt: 5 });
       assert.equal(await store().nextWakeAt(), 5);
       assertSame((await store().due(1))[0], early);

@@ -4,7 +4,9 @@ import { testCreate } from "./store-contract-create.ts";
 import { testLimits } from "./store-contract-limits.ts";
 import { testList } from "./store-contract-list.ts";
 import { testMany } from "./store-contract-many.ts";
+import { testOddValues } from "./store-contract-odd-values.ts";
 import { testPayloads } from "./store-contract-payloads.ts";
+import { testRaces } from "./store-contract-races.ts";
 import { testRevise } from "./store-contract-revise.ts";
 import { testSharing } from "./store-contract-sharing.ts";
 import { testTime } from "./store-contract-time.ts";
@@ -74,8 +76,18 @@ export const testStore = ({ name, open, reopen, elapse, runner, knownFailing = {
     runner.afterEach(async () => {
       for (const handle of handles.splice(0)) await handle.close();
     });
-    for (const part of [testCreate, testLimits, testRevise, testList, testTime, testPayloads, testSharing, testMany])
-      part(suite);
+    const parts = [
+      testCreate,
+      testLimits,
+      testRevise,
+      testList,
+      testTime,
+      testPayloads,
+      testRaces,
+      testOddValues,
+      testMany,
+    ];
+    for (const part of [...parts, testSharing]) part(suite);
   });
   if (unseen.size > 0)
     throw new Error(`known to fail, but not a test of the store contract: ${[...unseen].join("; ")}`);

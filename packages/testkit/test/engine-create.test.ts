@@ -23,6 +23,18 @@ describe("creating a task", () => {
     expect(record.startKey).toMatch(/^mcp-[0-9a-f]{32}$/);
   });
 
+  it("keeps whose call it was, and refuses what would not fit into a record", async () => {
+    const world = await open();
+    const { record } = await startTask(world, {}, { origin: "session-1/request-2" });
+    expect((await world.record(record.taskId))?.origin).toBe("session-1/request-2");
+    expect((await startTask(world)).record).not.toHaveProperty("origin");
+    for (const origin of ["", "x".repeat(65), 'a"b', "a b", "ä"]) {
+      const error = { code: "invalid_input", data: { path: "origin" } };
+      await expect(startTask(world, {}, { origin })).rejects.toMatchObject(error);
+    }
+    expect(world.backend.starts()).toBe(2);
+  });
+
   it("writes the whole record before anything is sent", async () => {
     const seen: unknown[] = [];
     const world = await open({

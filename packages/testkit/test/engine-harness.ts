@@ -121,7 +121,12 @@ export const createWorld = (options: WorldOptions = {}): World => {
 export const startTask = (
   { engine }: Pick<Process, "engine">,
   input: JsonObject = {},
-  more: { readonly tool?: string; readonly retentionMs?: number; readonly signal?: AbortSignal } = {},
+  more: {
+    readonly tool?: string;
+    readonly retentionMs?: number;
+    readonly signal?: AbortSignal;
+    readonly origin?: string;
+  } = {},
 ): Promise<TaskView> => engine.createTask({ tool: "job", input, owner: localOwner, ...more });
 
 /** A promise whose rejection a test looks at later. */

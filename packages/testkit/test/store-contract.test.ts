@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
-import type { TaskRecord, TaskStore } from "@taskbridge/core/store";
+import { BridgeError, type TaskRecord, type TaskStore } from "@taskbridge/core/store";
 import { fakeClock } from "@taskbridge/testkit";
 import { type StoreSuiteOptions, testStore } from "@taskbridge/testkit/store";
 
@@ -185,6 +185,43 @@ const faults: readonly (readonly [
     }),
   ],
   [
+    "atomic limits, of tools beside owners",
+    "keeps the limits of owners and tools at once",
+    (store) => ({
+      create: async (record, options) => {
+        const { records } = await store.list({ operator: true }, { tool: record.tool, slotHeld: true }, undefined, 100);
+        await pause();
+        const isRoom = options.maxOpenForTool === null || records.length < options.maxOpenForTool;
+        return store.create(record, isRoom ? { ...options, maxOpenForTool: null } : options);
+      },
+    }),
+  ],
+  [
+    "names that are told apart",
+    "tells long and unprintable names apart",
+    (store) => ({
+      saveCursor: (name, cursor, previous) => store.saveCursor(name.slice(0, 4_000), cursor, previous),
+      loadCursor: (name) => store.loadCursor(name.slice(0, 4_000)),
+    }),
+  ],
+  [
+    "instants as they come",
+    "keeps fractions of a millisecond, in what is due and from page to page",
+    (store) => ({
+      create: (record, options) => store.create({ ...record, createdAt: Math.floor(record.createdAt) }, options),
+    }),
+  ],
+  [
+    "an answer to whatever is asked for",
+    "knows nothing of IDs that nobody could have created, and says no more of them",
+    (store) => ({
+      read: async (taskId) => {
+        if (taskId.includes("\0")) throw new BridgeError("internal", "invalid byte sequence");
+        return store.read(taskId);
+      },
+    }),
+  ],
+  [
     "leases that end",
     "ends by itself, and a lost one can neither be renewed nor release its heir's",
     (store) => ({ lease: (name) => store.lease(name, 1e12) }),
@@ -201,6 +238,7 @@ describe("testStore", () => {
     const names = [
       "are kept by name, the last one saved",
       "stay where they are for whoever does not know the present one",
+      "tells long and unprintable names apart",
     ];
     const knownFailing = Object.fromEntries(names.map((name) => [name, "cursors are not kept yet"]));
     const forgetful = (): Partial<TaskStore> => ({ loadCursor: async () => undefined });

@@ -54,6 +54,7 @@ const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
     allowModelAnswers,
     waitMs,
     auth,
+    stateKey,
   } = config.server;
   const pipelines = await loadPipelines(config);
   const { adapters, tools } = pipelines;
@@ -79,6 +80,7 @@ const openServer = async (config: Config, log: Log): Promise<TaskServer> => {
       ...(allowModelAnswers === undefined ? {} : { allowModelAnswers }),
       ...(waitMs === undefined ? {} : { waitMs }),
       ...(auth === undefined ? {} : { auth: tokenFile(resolve(config.directory, auth.tokens)) }),
+      ...(stateKey === undefined ? {} : { stateKey }),
       log,
       audit: auditLog(log),
     });

@@ -82,9 +82,14 @@ const toFault = (error: ErrorObject, root: unknown, replaced: ReadonlySet<string
       return { path, message: `at least ${error.params["limit"]} is needed, got ${got}` };
     case "maximum":
       return { path, message: `at most ${error.params["limit"]} is allowed, got ${got}` };
+    case "minLength":
+      if (error.params["limit"] > 1) {
+        // Never what is there: text that must be long is mostly a secret.
+        return { path, message: `at least ${error.params["limit"]} characters are needed` };
+      }
+      return { path, message: "must not be empty" };
     case "minItems":
     case "minProperties":
-    case "minLength":
       return { path, message: "must not be empty" };
     case "uniqueItems": {
       const { i, j } = error.params as { i: number; j: number };

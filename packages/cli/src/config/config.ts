@@ -39,6 +39,7 @@ export interface ServerSettings {
     readonly allowedOrigins?: readonly string[];
   };
   readonly auth?: { readonly tokens: string };
+  readonly stateKey?: string;
 }
 
 /** Where tasks are kept. Written as its URL alone where nothing else is said of it. */

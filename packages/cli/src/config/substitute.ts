@@ -25,8 +25,8 @@ const pattern = /\$\$\{|\$\{([^}]*)\}?/g;
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}` (unset or empty) and `${file:PATH}` (without its last line break) in every
- * string of a parsed configuration. What is put in is never looked at again. Settings below `server` other than `auth`
- * are no secrets: an address must stay readable in a log.
+ * string of a parsed configuration. What is put in is never looked at again. Settings below `server` other than `auth` and
+ * `stateKey` are no secrets: an address must stay readable in a log.
  */
 export const substitute = (value: unknown, options: SubstituteOptions): Substituted => {
   const replaced = new Set<string>();
@@ -82,4 +82,5 @@ const readReference = (path: string, directory: string): Reference => {
   }
 };
 
-const isSecretPlace = (path: ConfigPath): boolean => path[0] !== "server" || path[1] === "auth";
+const isSecretPlace = (path: ConfigPath): boolean =>
+  path[0] !== "server" || path[1] === "auth" || path[1] === "stateKey";

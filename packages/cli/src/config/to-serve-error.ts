@@ -12,6 +12,7 @@ const serverOptions: ReadonlySet<unknown> = new Set<keyof Config["server"]>([
   "allowModelAnswers",
   "waitMs",
   "auth",
+  "stateKey",
 ]);
 
 /** Where to listen, by the names that the server knows it by. */

@@ -107,6 +107,11 @@ const rows: readonly (readonly [name: string, yaml: string, ...messages: string[
     `${valid}limits: { maxWaitsPerOwner: 0 }\n`,
     "7: limits.maxWaitsPerOwner: at least 1 is needed, got 0",
   ],
+  [
+    "a key that is too short",
+    `${valid}server: { stateKey: hush-hush }\n`,
+    "7: server.stateKey: at least 32 characters are needed",
+  ],
   ["no sessions at all", `${valid}limits: { maxSessions: 0 }\n`, "7: limits.maxSessions: at least 1 is needed, got 0"],
   [
     "sessions of an owner that are no number",

@@ -71,6 +71,12 @@ describe("a configuration with references", () => {
     );
   });
 
+  test("the key of what clients keep is a secret as well", () => {
+    const yaml = `server: { stateKey: "\${TOKEN}\${TOKEN}\${TOKEN}\${TOKEN}" }\nadapters: { local: { use: process, directory: a } }\n${tools}`;
+    const config = load(yaml);
+    expect(config.redact(`key ${environment.TOKEN}`)).toBe("key ${TOKEN}");
+  });
+
   test("logs are redacted, plain and inside JSON, and addresses are not", () => {
     const config = load(
       `server: { http: { host: "\${NAME}" } }\nadapters: { local: { use: process, directory: "\${file:token}" } }\ntools: [{ name: a, adapter: local, target: { command: ["\${TOKEN}"] } }]\n`,

@@ -15,6 +15,7 @@ beforeAll(() => {
   wires: [none]
   waitMs: 5
   auth: { tokens: ./tokens.json }
+  stateKey: 0123456789abcdef0123456789abcdef
 adapters: { local: { use: process, directory: ./jobs } }
 tools:
   - { name: a, adapter: local, target: { command: [run] } }
@@ -27,8 +28,9 @@ test.each([
   ["wires[0]", "2: server.wires[0]"],
   ["waitMs", "3: server.waitMs"],
   ["auth.tokens", "4: server.auth.tokens"],
+  ["stateKey", "5: server.stateKey"],
   ["server.waitMs", "3: server.waitMs"],
-  ["tools[0].name", "7: tools[0].name"],
+  ["tools[0].name", "8: tools[0].name"],
 ])("what the server says of %s is told at %s", (path, place) => {
   const file = join(folder, "taskbridge.yaml");
   const error = new BridgeError("misconfigured", `${path}: it is wrong`, { data: { path } });

@@ -120,6 +120,8 @@ export interface TaskRecord {
   readonly revision: number;
   /** Null: a server without owners, where the ID alone grants access. */
   readonly owner: OwnerId | null;
+  /** Whose call it was, in the words of the wire that took it in, as `CreateTask.origin`. Absent: nobody said. */
+  readonly origin?: string;
   readonly tool: string;
   readonly adapterId: AdapterId;
   /** As configured at the moment of the call, templates unfilled. */

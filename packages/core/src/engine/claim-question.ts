@@ -4,6 +4,7 @@ import type { TaskQuestion, TaskRecord } from "../contract/task-record.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { type Access, requireVisible } from "./ownership.ts";
 import { openQuestions } from "./questions.ts";
+import { requireLabel } from "./require-label.ts";
 import { resolveTask } from "./resolve-task.ts";
 import { reviseTask } from "./revise-task.ts";
 import type { ClaimOutcome } from "./task-engine.ts";
@@ -88,13 +89,12 @@ const withQuestion = (record: TaskRecord, changed: TaskQuestion): TaskRecord => 
   questions: record.questions.map((question) => (question.key === changed.key ? changed : question)),
 });
 
-/** A name in a record must not outgrow it: 64 characters that JSON writes as one byte each. */
 const requireClaim = ({ by, forMs }: QuestionClaim): void => {
-  if (typeof by !== "string" || !/^[!#-[\]-~]{1,64}$/.test(by))
-    throw invalid("by", `1 to 64 visible ASCII characters other than " and \\ are needed, got ${JSON.stringify(by)}`);
+  requireLabel("by", by);
   if (!Number.isSafeInteger(forMs) || forMs < 1 || forMs > longestMs)
-    throw invalid("forMs", `a whole number of 1 to ${longestMs} is needed, got ${String(forMs)}`);
+    throw new BridgeError(
+      "invalid_input",
+      `forMs: a whole number of 1 to ${longestMs} is needed, got ${String(forMs)}`,
+      { data: { path: "forMs" } },
+    );
 };
-
-const invalid = (path: string, text: string): BridgeError =>
-  new BridgeError("invalid_input", `${path}: ${text}`, { data: { path } });

@@ -11,6 +11,7 @@ import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failRefusedStart } from "./fail-refused-start.ts";
 import { fillTemplate } from "./fill-template.ts";
+import { requireLabel } from "./require-label.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";
 import type { CreateTask } from "./task-engine.ts";
 import { mintStartKey, taskNotFound } from "./task-id.ts";
@@ -101,6 +102,7 @@ const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTas
     taskId,
     revision: 0,
     owner: request.owner,
+    ...(request.origin === undefined ? {} : { origin: requireLabel("origin", request.origin) }),
     tool: tool.name,
     adapterId: tool.adapter,
     target: tool.target,

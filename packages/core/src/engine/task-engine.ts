@@ -40,6 +40,12 @@ export interface CreateTask {
    * task is gone, for `limits.tombstoneMs`. Such a call never folds into another. Absent: the server mints one.
    */
   readonly taskId?: string;
+  /**
+   * Names the call in its record, so that another process can tell whose it was: up to 64 visible ASCII characters other than
+   * `"` and `\\`, else `invalid_input` with `data.path`. Opaque here; clients see nothing of it. A call that folds into another
+   * leaves that one's as it is. Absent: the record has none.
+   */
+  readonly origin?: string;
   /** How long the caller wants the result kept after the end; capped, and never longer than the tool says. Milliseconds. */
   readonly retentionMs?: number;
   /**

@@ -15,6 +15,7 @@ export { type RelatedTaskMeta, relatedTask, relatedTaskKey } from "./related-tas
 export { protocolVersion, type ServerTasksCapability, serverTasksCapability } from "./server-tasks-capability.ts";
 export { type TaskSupport, taskSupportFault } from "./task-support-fault.ts";
 export { type CreateTaskResult, modelImmediateResponseKey, toCreateResult } from "./to-create-result.ts";
+export { toDeclaredCapabilities } from "./to-declared-capabilities.ts";
 export { type ElicitationRequest, type SessionQuestion, toElicitation } from "./to-elicitation.ts";
 export { type SamplingRequest, toSampling } from "./to-sampling.ts";
 export { type StatusNotification, toStatusNotification } from "./to-status-notification.ts";

@@ -21,7 +21,8 @@ export const beginDraftTask = async (draft: DraftCall): Promise<DraftBegun> => {
   if (lifetime.gone.aborted) throw givenUp();
   try {
     const starting = { context, caller: request, tool, lifetime };
-    return { view: await createTask(starting, { ...task, input: prepared.input }) };
+    const origin = call.origin === undefined ? {} : { origin: call.origin };
+    return { view: await createTask(starting, { ...task, ...origin, input: prepared.input }) };
   } catch (error) {
     if (lifetime.gone.aborted) throw givenUp();
     // There is no task then, and the answer is what it would be without the mark.

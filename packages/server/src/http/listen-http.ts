@@ -4,7 +4,7 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import type { Readiness } from "../health/readiness.ts";
 import { refuse, refuseTooLarge } from "../refuse.ts";
 import type { ServerLog } from "../server-log.ts";
-import { answerProbe } from "./answer-probe.ts";
+import { answerProbe, type ProbeParts } from "./answer-probe.ts";
 import { bind } from "./bind.ts";
 import type { HttpFace } from "./http-face.ts";
 import { dropBody, readBody } from "./request-body.ts";
@@ -61,8 +61,12 @@ export const listenHttp = async (
       onerror: (error) => log.debug({ err: error }, "a request was broken off"),
     },
   );
-  const probed = {
+  const probed: ProbeParts = {
     guard,
+    isVerified: async (headers) => {
+      const verified = await face.authenticate(headers as Readonly<Record<string, string | undefined>>);
+      return "authInfo" in verified && verified.authInfo !== undefined;
+    },
     readiness: async () => {
       const state = await readiness();
       return isDraining ? { ...state, ready: false, draining: true } : state;
@@ -71,14 +75,15 @@ export const listenHttp = async (
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split("?")[0] ?? "";
-    const answered = await answerProbe({ method: request.method, path, headers: request.headers }, probed);
+    const { method, headers } = request;
+    const answered = await answerProbe({ method, path, headers, from: request.socket.remoteAddress }, probed);
     if (answered !== undefined) return send(request, response, answered);
     if (path !== address.path) return send(request, response, refuse(404, "Not found"));
-    const fault = guard(request.headers);
+    const fault = guard(headers);
     if (fault !== undefined) return send(request, response, refuse(403, fault));
     if (isDraining)
       return send(request, response, refuse(503, "The server is being stopped", { headers: { "Retry-After": "1" } }));
-    const verified = await face.authenticate(request.headers as Readonly<Record<string, string | undefined>>);
+    const verified = await face.authenticate(headers as Readonly<Record<string, string | undefined>>);
     if ("refusal" in verified) return send(request, response, verified.refusal);
     const body = await readBody(request, maxBodyBytes).catch((error: unknown) => {
       log.debug({ err: error }, "a request was broken off");
@@ -86,7 +91,7 @@ export const listenHttp = async (
     });
     if (body instanceof Error) return void response.destroy();
     if (body === undefined) return send(request, response, refuseTooLarge(maxBodyBytes));
-    const { method, url, headers } = request;
+    const { url } = request;
     await serve(
       {
         ...(method === undefined ? {} : { method }),

@@ -4,12 +4,10 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   InitializeRequestSchema,
   type JSONRPCMessage,
-  LATEST_PROTOCOL_VERSION,
   type ServerCapabilities,
   type ServerNotification,
   type ServerRequest,
   type ServerResult,
-  SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { serverTasksCapability } from "@taskbridge/protocol/rev-2025-11-25";
@@ -21,6 +19,7 @@ import type { RequestId } from "../session/client-link.ts";
 import type { LegacySession } from "../session/legacy-session.ts";
 import { type OpenedSession, openSession } from "../session/open-session.ts";
 import { type SdkSender, toClientLink } from "../session/sdk-link.ts";
+import { negotiateRevision } from "./negotiate-revision.ts";
 import { serveLegacy } from "./serve-legacy.ts";
 
 export interface LegacyServerOptions {
@@ -28,6 +27,8 @@ export interface LegacyServerOptions {
   readonly transport: "http" | "stdio";
   /** As in `SessionParts`. */
   readonly channelOf?: (requestId: RequestId) => Channel;
+  /** As in `SessionParts`. */
+  readonly name?: string;
 }
 
 export interface LegacyServer {
@@ -110,9 +111,7 @@ const readAhead = (message: JSONRPCMessage, serve: ServeContext, session: Opened
   } else if (method === "initialize") {
     // What the SDK refuses changes nothing.
     if (!InitializeRequestSchema.safeParse(message).success) return;
-    const { capabilities, protocolVersion: asked } = params;
-    const isKnown = typeof asked === "string" && SUPPORTED_PROTOCOL_VERSIONS.includes(asked);
-    session.introduce(capabilities, isKnown ? asked : LATEST_PROTOCOL_VERSION);
+    session.introduce(params.capabilities, negotiateRevision(params.protocolVersion));
   } else if (method !== "tools/call" || !servesTasks(serve, session)) {
     delete params.task;
   }

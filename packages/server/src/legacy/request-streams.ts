@@ -1,6 +1,7 @@
 import { invalidRequestCode } from "@taskbridge/protocol";
 import type { Channel } from "../session/channel.ts";
 import type { RequestId } from "../session/client-link.ts";
+import { askedId, cancelledId, toMessages, type WireMessage } from "./posted-messages.ts";
 import { type StreamTap, tapStream } from "./stream-tap.ts";
 
 /** The answers of one session that are under way, each with its stream. */
@@ -135,15 +136,9 @@ export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): 
   };
 };
 
-interface WireMessage {
-  readonly id?: RequestId;
-  readonly method?: string;
-  readonly params?: Readonly<Record<string, unknown>>;
-}
-
 /** https://modelcontextprotocol.io/specification/2025-11-25/basic#requests: an ID must not have been used before. */
 const findInUse = (messages: readonly WireMessage[], open: ReadonlyMap<RequestId, unknown>): RequestId | undefined => {
-  const ids = messages.flatMap(({ id, method }) => (id === undefined || method === undefined ? [] : [id]));
+  const ids = messages.flatMap(askedId);
   return ids.find((id, index) => open.has(id) || ids.indexOf(id) < index);
 };
 
@@ -151,13 +146,6 @@ const refuseUsed = (id: RequestId): Response => {
   const error = { code: invalidRequestCode, message: "Invalid Request: the id is in use" };
   return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
 };
-
-/** What is no message is the transport's to refuse. */
-const toMessages = (body: unknown): readonly WireMessage[] =>
-  [body].flat().filter((message): message is WireMessage => typeof message === "object" && message !== null);
-
-const cancelledId = ({ method, params }: WireMessage): readonly RequestId[] =>
-  method === "notifications/cancelled" && params?.requestId !== undefined ? [params.requestId as RequestId] : [];
 
 const isStream = (response: Response): boolean =>
   response.headers.get("content-type")?.startsWith("text/event-stream") === true;

@@ -14,6 +14,7 @@ import { toProtocolError } from "../mcp/to-protocol-error.ts";
 import { trackCall } from "../mcp/track-call.ts";
 import { unknownTool } from "../mcp/unknown-tool.ts";
 import { findTool, listTools } from "../mcp/visible-tools.ts";
+import { toOrigin } from "../session/call-origin.ts";
 import { chooseGeneration, noteGeneration, servesTasks, type TaskGeneration } from "../session/choose-generation.ts";
 import type { LegacyRequest } from "../session/legacy-request.ts";
 import { callCompanion } from "../untasked/call-companion.ts";
@@ -131,6 +132,7 @@ const toCallRequest = (context: ServeContext, request: LegacyRequest): CallReque
     isTakenBack: (reason) => !session.closed.aborted && !isRequestTimeout(reason),
     progressToken: readProgressToken(params._meta),
     notify: (method, told) => session.link.notify(method, told, id),
+    ...(session.name === undefined ? {} : { origin: toOrigin(session.name, id) }),
     prepare: (tool, args) => askBefore(context, request, tool, args),
     questions: { beside: askBeside(context, request) },
   };

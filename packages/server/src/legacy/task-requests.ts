@@ -16,6 +16,7 @@ import { createTask, stopIfGone } from "../mcp/create-task.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
 import { waitForChange } from "../mcp/wait-for-change.ts";
+import { toOrigin } from "../session/call-origin.ts";
 import { firstOf } from "../session/first-of.ts";
 import type { LegacyRequest } from "../session/legacy-request.ts";
 import { requireListable } from "../session/require-listable.ts";
@@ -38,7 +39,9 @@ export const callAsTask = async (
   try {
     const prepared = await call.prepare(tool, request.params.arguments);
     if ("answer" in prepared) throw notStarted(prepared.answer);
-    const view = await createTask(starting, { ...task, input: prepared.input });
+    const { name } = request.session;
+    const origin = name === undefined ? {} : { origin: toOrigin(name) };
+    const view = await createTask(starting, { ...task, ...origin, input: prepared.input });
     await stopIfGone(starting, view);
     request.session.watch.begin(view, request.owner, call.progressToken);
     return { ...toCreateResult(view, tool.task.immediateResponse) };

@@ -39,7 +39,8 @@ export const callPipeline = async (
     if (resumed !== undefined) return "answer" in resumed ? resumed.answer : await answer(call, resumed);
     const prepared = await request.prepare(tool, args);
     if ("answer" in prepared) return prepared.answer;
-    const created = await createTask(call, { input: prepared.input });
+    const { origin } = request;
+    const created = await createTask(call, { input: prepared.input, ...(origin === undefined ? {} : { origin }) });
     return await answer(call, { view: created, settled: new Set() }, created);
   } catch (error) {
     // Input that a model can correct is the answer of the tool, not a fault of the protocol.

@@ -11,6 +11,8 @@ export interface CallRequest {
   readonly progressToken: string | number | undefined;
   /** Tells the caller something on the stream of this request. */
   notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>;
+  /** As `CreateTask.origin`. */
+  readonly origin?: string;
   /** Asks the tool's own questions before anything starts. */
   prepare(tool: ResolvedTool, args: unknown): Promise<Prepared>;
   /** How the questions of a task reach the caller's user while the call waits for it. */

@@ -15,6 +15,7 @@ interface WantedTask {
   readonly input: unknown;
   readonly taskId?: string;
   readonly retentionMs?: number;
+  readonly origin?: string;
 }
 
 /** A task that is shared by repeated calls is not stopped because one of its callers goes away. */

@@ -2,9 +2,12 @@ import type { RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Clock, TaskEngine } from "@taskbridge/core";
 import type { CallerCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
 import type { Owner, OwnerPolicy } from "../caller.ts";
+import type { Letters } from "../letters.ts";
 import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireName } from "../parse-wires.ts";
+import type { Sealer } from "../sealer.ts";
 import type { ServerLog } from "../server-log.ts";
+import type { OpenTaskFeed } from "../session/open-task-feed.ts";
 import type { CompanionsPolicy } from "./companions-policy.ts";
 import type { LookMemory } from "./look-memory.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
@@ -29,16 +32,22 @@ export interface ServeContext {
   /** How long a caller that knows no tasks waits for its result (milliseconds). */
   readonly waitMs: number;
   readonly clock: Clock;
+  /** The time by which records are stamped (epoch milliseconds). */
+  readonly storeNow: () => number;
   readonly log: ServerLog;
   readonly stateCodec: RequestStateCodec<unknown>;
   /** Signs what a call that waits for a task's user brings back: the same, but good for longer. */
   readonly taskStateCodec: RequestStateCodec<unknown>;
+  /** Seals IDs of sessions, and of requests to clients. */
+  readonly sealer: Sealer;
   /** Fires when the server is being stopped: connections that close from then on were closed by us. */
   readonly stopping: AbortSignal;
   /** Calls under way, so that a stop can wait for their answers. */
   readonly calls: Set<Promise<unknown>>;
   /** Open requests that are answered by the end of a task. */
   readonly waits: OwnerSlots;
+  readonly openTasks: OpenTaskFeed;
+  readonly letters: Letters;
   /** Questions that are being put to clients. A stop gives them up, and waits until others may ask them. */
   readonly asking: Set<Promise<unknown>>;
 }

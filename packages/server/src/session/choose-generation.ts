@@ -3,6 +3,7 @@ import { protocolVersion } from "@taskbridge/protocol/rev-2025-11-25";
 import { carriesDraft, hasTaskMark } from "@taskbridge/protocol/sep-1686";
 import { toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
+import { isOfSession } from "./call-origin.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
 import type { LegacySession } from "./legacy-session.ts";
 
@@ -10,7 +11,7 @@ import type { LegacySession } from "./legacy-session.ts";
 export type TaskGeneration = "2025-11-25" | "sep-1686";
 
 type Served = Pick<ServeContext, "wires">;
-type Speaking = Pick<LegacySession, "revision" | "spoken">;
+type Speaking = Pick<LegacySession, "revision" | "spoken" | "name">;
 
 /** Earlier revisions know no tasks, whatever a client sends. */
 export const servesTasks = ({ wires }: Served, session: Pick<LegacySession, "revision">): boolean =>
@@ -39,7 +40,8 @@ export const noteGeneration = (
  * 2. `tasks/cancel` is in 2025-11-25 alone, and `tasks/delete` in the draft alone.
  * 3. A key of the draft in `_meta` says so. The draft demands one with all that belongs to a task, while 2025-11-25 wants none
  *    with these methods: https://modelcontextprotocol.io/seps/1686-tasks#4-7-associating-task-related-messages
- * 4. Without a key, a task is the draft's if a client has chosen its ID and this session has spoken the draft. So whoever
+ * 4. Without a key, a task is the draft's if a client has chosen its ID and this session has spoken the draft, or it was
+ *    this session that has made it, wherever that was heard. So whoever
  *    leaves the key out is understood, and whoever speaks 2025-11-25 alone never gets a form that its SDK refuses.
  * 5. A list is of no task: without a key it is the draft's in a session that has spoken nothing else. So is an ID that
  *    nobody has.
@@ -52,8 +54,9 @@ export const chooseGeneration = async (
   if (!servesTasks(context, session)) return servesDraft(context) ? "sep-1686" : undefined;
   if (!servesDraft(context) || method === "tasks/cancel") return "2025-11-25";
   if (method === "tasks/delete" || carriesDraft(params)) return "sep-1686";
-  if (!session.spoken.has("sep-1686")) return "2025-11-25";
-  const byHabit = session.spoken.has("2025-11-25") ? "2025-11-25" : "sep-1686";
+  const hasSpoken = session.spoken.has("sep-1686");
+  if (!hasSpoken && session.name === undefined) return "2025-11-25";
+  const byHabit = !hasSpoken || session.spoken.has("2025-11-25") ? "2025-11-25" : "sep-1686";
   if (method === "tasks/list") return byHabit;
   try {
     const view = await context.engine.readTask(params.taskId, toAccess(owner));
@@ -68,6 +71,10 @@ export const chooseGeneration = async (
 export const isDraftsTask = (
   context: Served,
   session: Speaking,
-  { isClientMinted }: Pick<TaskView, "isClientMinted">,
-): boolean =>
-  servesDraft(context) && (!servesTasks(context, session) || (isClientMinted && session.spoken.has("sep-1686")));
+  { isClientMinted, record }: Pick<TaskView, "isClientMinted" | "record">,
+): boolean => {
+  if (!servesDraft(context)) return false;
+  if (!servesTasks(context, session)) return true;
+  const isMade = session.name !== undefined && isOfSession(record.origin, session.name);
+  return isClientMinted && (isMade || session.spoken.has("sep-1686"));
+};

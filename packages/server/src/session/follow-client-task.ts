@@ -17,7 +17,7 @@ export interface AskingClient {
   readonly clock: Clock;
   readonly capabilities: SessionCapabilities;
   readonly watch: QuestionWatch;
-  /** As in `DeskParts`. */
+  /** The parameters of the question itself, tied to its task in the way of the stream that they go on. */
   relate(params: object, on: Channel): object;
 }
 

@@ -9,6 +9,8 @@ import type { TaskWatch } from "./task-watch.ts";
 /** One client of a 2025 revision for as long as it stays connected. It owns nothing: a task belongs to its owner. */
 export interface LegacySession {
   readonly link: ClientLink;
+  /** By which replicas that serve the same session know it, as `toSessionName`. Undefined: it has but one connection. */
+  readonly name: string | undefined;
   /** As declared with `initialize`. */
   capabilities(): SessionCapabilities;
   /** The negotiated revision; undefined before `initialize`. */

@@ -17,6 +17,8 @@ export interface SessionParts {
   readonly channelOf?: (requestId: RequestId) => Channel;
   /** Whether the session's own stream is open, where nobody tells when it opens. */
   readonly own?: () => Channel | undefined;
+  /** As in `LegacySession`. */
+  readonly name?: string;
   readonly closed: AbortSignal;
 }
 
@@ -35,11 +37,13 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
   const channels = createSessionChannels(parts.own);
   const capabilities = (): SessionCapabilities => declared;
   const spoken = new Set<TaskGeneration>();
-  const isDrafts = (view: TaskView): boolean => isDraftsTask(serve, { spoken, revision: () => revision }, view);
+  const isDrafts = (view: TaskView): boolean =>
+    isDraftsTask(serve, { spoken, revision: () => revision, name: parts.name }, view);
   const desk = createQuestionDesk({ serve, link, channels, isDrafts, capabilities, closed });
-  const watch = createTaskWatch({ serve, link, channels, desk, capabilities, closed });
+  const watch = createTaskWatch({ serve, link, channels, desk, capabilities, name: parts.name, closed });
   return {
     link,
+    name: parts.name,
     capabilities,
     revision: () => revision,
     channels,

@@ -1,17 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { isBridgeError, type TaskView, toBridgeError } from "@taskbridge/core";
+import { isBridgeError, type TaskView } from "@taskbridge/core";
 import { methodNotFoundCode, openQuestions } from "@taskbridge/protocol";
 import { type Owner, toAccess } from "../caller.ts";
-import type { ServeContext } from "../mcp/serve-context.ts";
 import { isStoreAway } from "../mcp/wait-for-change.ts";
 import { mostAttempts, toAskedAgain } from "./ask-again.ts";
 import { askClient } from "./ask-client.ts";
 import type { AskedOnce, DeskParts } from "./asked-once.ts";
 import type { Channel } from "./channel.ts";
 import { isRpcError } from "./is-rpc-error.ts";
+import { markQuestion } from "./question-mark.ts";
 import { type QuestionWatch, watchQuestion } from "./question-watch.ts";
 import { relateAsDraft } from "./relate-as-draft.ts";
 import { toInquiry } from "./to-inquiry.ts";
+import { writeAnswer } from "./write-answer.ts";
 
 /** Puts the questions of tasks to one client, each once, however many streams and processes notice it. */
 export interface QuestionDesk {
@@ -28,9 +29,6 @@ interface Asking {
   readonly watch: QuestionWatch;
 }
 
-/** How often an answer that cannot be written down is tried again, and after how long (milliseconds). */
-const mostWrites = 20;
-const rewriteMs = 500;
 /** Between two attempts (milliseconds). */
 const restMs = 10_000;
 /** Questions that this client could not answer are remembered, so that it is not asked again. */
@@ -141,8 +139,10 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
   const { parts, taskId, owner, question } = asked;
   const { engine, allowModelAnswers, clock } = parts.serve;
   const capabilities = parts.capabilities();
-  const relate = (params: object, { on, isDraft }: Channel): object =>
-    isDraft === true || (on === undefined && asked.isDrafts) ? relateAsDraft(params) : params;
+  const relate = (params: object, { on, isDraft }: Channel): object => {
+    const isRelatedAsDraft = isDraft === true || (on === undefined && asked.isDrafts);
+    return markQuestion(isRelatedAsDraft ? relateAsDraft(params) : params, { taskId, key: question.key });
+  };
   const client = { link: parts.link, clock, capabilities, watch, relate };
   let message = question.message;
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
@@ -152,7 +152,7 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
       const given = inquiry.read(await askClient(client, inquiry));
       // The page was opened. The backend notices what is done there, and nobody is sent to it twice.
       if (given === undefined) return await watch.keep();
-      await write(parts.serve, () => engine.answerTask(taskId, toAccess(owner), { [question.key]: given }));
+      await writeAnswer(parts.serve, () => engine.answerTask(taskId, toAccess(owner), { [question.key]: given }));
       return "over";
     } catch (error) {
       if (!isBridgeError(error) || error.code !== "invalid_input") throw error;
@@ -164,17 +164,3 @@ const askUntilFitting = async (asked: AskedOnce, watch: QuestionWatch): Promise<
 
 /** What is wrong with the store says nothing about the client. */
 const isClientsFault = (error: unknown): boolean => !isBridgeError(error) || error.code === "bad_response";
-
-/** What a person has said is not dropped because the store fails for a moment, nor because the client has left since. */
-const write = async ({ clock, stopping }: ServeContext, work: () => Promise<unknown>): Promise<void> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      const willPass = ["unavailable", "throttled", "outcome_unknown"].includes(toBridgeError(error).code);
-      if (!willPass || attempt >= mostWrites || stopping.aborted) throw error;
-      await new Promise<void>((resolve) => void clock.schedule(rewriteMs, resolve));
-    }
-  }
-};

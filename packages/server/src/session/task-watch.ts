@@ -11,6 +11,7 @@ import { progressMethod, toProgress } from "@taskbridge/protocol/untasked";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
+import { isOfSession } from "./call-origin.ts";
 import type { Channel } from "./channel.ts";
 import type { ClientLink } from "./client-link.ts";
 import { createOwnStreamFollower } from "./own-stream-follower.ts";
@@ -26,6 +27,8 @@ export interface TaskWatch {
   remember(view: TaskView, owner: Owner): void;
   /** The client waits for this task without being shown its state: what it has not seen before is still told. */
   attend(view: TaskView, owner: Owner): void;
+  /** The session's own stream is here: its open tasks are followed as well that other replicas have taken in. */
+  adopt(view: TaskView, owner: Owner): void;
   /** Something has heard of this state: the client is told what it has not seen. */
   hear(view: TaskView, owner: Owner): void;
 }
@@ -36,6 +39,8 @@ export interface WatchParts {
   readonly channels: SessionChannels;
   readonly desk: QuestionDesk;
   readonly capabilities: () => SessionCapabilities;
+  /** As in `LegacySession`. */
+  readonly name: string | undefined;
   readonly closed: AbortSignal;
 }
 
@@ -59,7 +64,7 @@ const retryMs = 100;
 const mostWatched = 200;
 
 export const createTaskWatch = (parts: WatchParts): TaskWatch => {
-  const { serve, link, channels, desk, capabilities, closed } = parts;
+  const { serve, link, channels, desk, capabilities, name, closed } = parts;
   const watched = new Map<string, Watched>();
   /** What the answers say that are just going out: a client may wait for such a task before it is followed. */
   const handedOut = new Map<string, Task>();
@@ -159,6 +164,16 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
       const { taskId } = view.record;
       if (hasEnded(view) || closed.aborted) return;
       keep(taskId, watched.get(taskId) ?? newEntry(owner, handedOut.get(taskId) ?? show(view)));
+    },
+    adopt: (view, owner) => {
+      const { taskId, origin, effects } = view.record;
+      if (hasEnded(view) || closed.aborted || name === undefined || !isOfSession(origin, name)) return;
+      // Its call may not have been answered yet, and nothing is told before that.
+      if (effects.some(({ kind }) => kind === "start")) return;
+      // Of other calls than those that ask for a task, their client hears nothing but what is asked.
+      if (origin !== name) return hear(view, owner);
+      if (watched.has(taskId) || handedOut.has(taskId)) return;
+      keep(taskId, newEntry(owner, toCreateResult(view).task));
     },
     hear,
   };

@@ -184,7 +184,7 @@ const expiry: Scenario<Client20251125> = {
     backend.of().succeed("kept for a minute");
     await settle();
     await clock.advance(59_999);
-    // Its session has ended meanwhile, which is nothing to the task.
+    // Its session has made room meanwhile, which is nothing to its client nor to the task.
     await session.request("tasks/get", { taskId });
     const next = await client.connect();
     await next.request("tasks/get", { taskId });

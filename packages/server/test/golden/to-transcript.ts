@@ -6,6 +6,7 @@ const made: Readonly<Record<string, string>> = {
   requestState: "state",
   nextCursor: "cursor",
   "mcp-session-id": "session",
+  id: "request",
 };
 
 /** As the server writes an instant. Another form stays as it is, and so is noticed. */

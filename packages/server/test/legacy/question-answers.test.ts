@@ -221,7 +221,7 @@ describe("a client that fails to put a question", () => {
     for (let count = 1; count <= 3; count++) {
       const { id } = await next(count);
       expect(await shown()).toMatchObject({ status: "input_required" });
-      const body = failure.replace("{", `{"jsonrpc":"2.0","id":${id},`);
+      const body = failure.replace("{", `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`);
       expect((await send(url, { headers, body })).status).toBe(202);
       if (count === 3) break;
       // The pause begins when the failure has been noticed.

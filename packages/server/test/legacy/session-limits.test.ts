@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { fakeClock } from "@taskbridge/testkit";
 import type { Authenticator } from "../../src/index.ts";
+import { countRevived } from "../count-revived.ts";
 import { type LegacyRpc, legacyRpc } from "../legacy-rpc.ts";
 import type { Answer } from "../rpc-client.ts";
 import { eventually, inTime, serve, start, stopAll } from "../serve.ts";
-import { accept, initialize, openSession, ping, send, statusOf } from "./session-calls.ts";
+import { accept, initialize, openSession, send, statusOf } from "./session-calls.ts";
 import { callForTask } from "./task-calls.ts";
 
 afterEach(stopAll);
@@ -20,44 +21,47 @@ const bearer = (name: string) => ({ authorization: `Bearer ${name}` });
 describe("[H-9] an idle session", () => {
   const setUp = async () => {
     const clock = fakeClock();
-    const served = await serve({ clock, limits: { sessionIdleMs: 60_000 } });
-    return { ...served, clock };
+    const { log, revived } = countRevived();
+    const served = await serve({ clock, log, limits: { sessionIdleMs: 60_000 } });
+    return { ...served, clock, revived };
   };
 
-  test("ends when its time is over, and each use of it counts anew; its tasks stay", async () => {
-    const { url, clock, backend } = await setUp();
+  test("makes room when its time is over, which each use counts anew, and goes on when its client comes back", async () => {
+    const { url, clock, backend, revived } = await setUp();
     const [used, left] = [await legacyRpc(url), await legacyRpc(url)];
     const taskId = await callForTask(left);
     await clock.advance(45_000);
     expect(await statusOf(url, used.sessionId)).toBe(200);
     await clock.advance(45_000);
-    expect(await statusOf(url, left.sessionId)).toBe(404);
     expect(await statusOf(url, used.sessionId)).toBe(200);
+    expect(revived()).toBe(0);
+    expect(await statusOf(url, left.sessionId)).toBe(200);
+    expect(revived()).toBe(1);
     await clock.advance(76_000);
-    expect(await statusOf(url, used.sessionId)).toBe(404);
-    const next = await legacyRpc(url);
-    expect((await next.request("tasks/get", { taskId })).result.status).toBe("working");
+    expect(await statusOf(url, used.sessionId)).toBe(200);
+    expect((await left.request("tasks/get", { taskId })).result.status).toBe("working");
+    expect(revived()).toBe(3);
     expect(backend.callsOf("cancel")).toEqual([]);
   });
 
   test("does not end while a stream of it is open: its own, or a wait for a result", async () => {
-    const { url, clock } = await setUp();
+    const { url, clock, revived } = await setUp();
     const [listening, waiting] = [await legacyRpc(url), await legacyRpc(url)];
     const taskId = await callForTask(waiting);
     const own = await listening.listen();
     const wait = await waiting.open("tasks/result", { taskId });
     await clock.advance(600_000);
     for (const { sessionId } of [listening, waiting]) expect(await statusOf(url, sessionId)).toBe(200);
+    expect(revived()).toBe(0);
     own.close();
     wait.close();
     await inTime(Promise.all([own.ended, wait.ended]));
-    for (const { sessionId } of [listening, waiting]) {
-      await eventually(async () => {
-        await clock.advance(20_000);
-        await clock.advance(61_000);
-        return (await statusOf(url, sessionId)) === 404;
-      });
-    }
+    await eventually(async () => {
+      await clock.advance(20_000);
+      await clock.advance(61_000);
+      for (const { sessionId } of [listening, waiting]) expect(await statusOf(url, sessionId)).toBe(200);
+      return revived() >= 2;
+    });
   });
 
   test("leaves no timer behind", async () => {
@@ -74,12 +78,16 @@ describe("[H-9] an idle session", () => {
 });
 
 describe("[H-10] more sessions than a server keeps", () => {
-  test("end the one that was unused for longest", async () => {
-    const { url } = await serve({ limits: { maxSessions: 2 } });
+  test("have the one make room that was unused for longest, until it is used again", async () => {
+    const { log, revived } = countRevived();
+    const { url } = await serve({ log, limits: { maxSessions: 2 } });
     const [one, two] = [await openSession(url), await openSession(url)];
     expect(await statusOf(url, one)).toBe(200);
     const three = await openSession(url);
-    expect([await statusOf(url, two), await statusOf(url, one), await statusOf(url, three)]).toEqual([404, 200, 200]);
+    expect([await statusOf(url, one), await statusOf(url, three), revived()]).toEqual([200, 200, 0]);
+    expect([await statusOf(url, two), revived()]).toEqual([200, 1]);
+    expect([await statusOf(url, three), revived()]).toEqual([200, 1]);
+    expect([await statusOf(url, one), revived()]).toEqual([200, 2]);
   });
 
   test("are refused when all are in use, until one is free again", async () => {
@@ -96,24 +104,27 @@ describe("[H-10] more sessions than a server keeps", () => {
     own.close();
     await inTime(own.ended);
     await eventually(async () => (await openSession(url)) !== "");
-    expect(await statusOf(url, one.sessionId)).toBe(404);
     expect(await statusOf(url, two.sessionId)).toBe(200);
     wait.close();
   });
 
   test("of one caller take no place from others", async () => {
-    const { url } = await serve({ auth, limits: { maxSessions: 10, maxSessionsPerOwner: 2 } });
+    const { log, revived } = countRevived();
+    const { url } = await serve({ auth, log, limits: { maxSessions: 10, maxSessionsPerOwner: 2 } });
     const bob = await openSession(url, bearer("bob"));
     const alice: string[] = [];
     for (let index = 0; index < 5; index++) alice.push(await openSession(url, bearer("alice")));
-    const statuses = await Promise.all(alice.map((id) => statusOf(url, id, bearer("alice"))));
-    expect(statuses).toEqual([404, 404, 404, 200, 200]);
     expect(await statusOf(url, bob, bearer("bob"))).toBe(200);
+    for (const id of alice) expect(await statusOf(url, id, bearer("alice"))).toBe(200);
+    // Her first three had made room for the last two, and have taken that again.
+    expect(revived()).toBe(5);
     const streams = [];
     for (const id of alice.slice(3)) {
       const headers = { accept: "text/event-stream", "mcp-session-id": id, ...bearer("alice") };
       streams.push(await fetch(url, { headers }));
     }
+    // One that is to be revived takes a place as any other.
+    expect(await statusOf(url, alice[0] ?? "", bearer("alice"))).toBe(503);
     const refused = await send(url, { body: initialize, headers: bearer("alice") });
     expect([refused.status, refused.error.message]).toEqual([503, expect.stringContaining("maxSessionsPerOwner (2)")]);
     expect(await openSession(url, bearer("carol"))).not.toBe("");
@@ -122,34 +133,36 @@ describe("[H-10] more sessions than a server keeps", () => {
 
   test("are no more when many come in the same instant", async () => {
     const { server } = await start({ limits: { maxSessions: 8, maxSessionsPerOwner: 4 } });
-    const post = (subject: string, body: object, headers: Record<string, string> = {}) =>
-      server.fetch(
-        new Request("http://localhost/mcp", {
-          method: "POST",
-          headers: { "content-type": "application/json", accept, ...headers },
-          body: JSON.stringify(body),
-        }),
-        { authInfo: { token: "t", clientId: subject, scopes: [] } },
-      );
+    const ask = (subject: string, request: RequestInit) =>
+      server.fetch(new Request("http://localhost/mcp", request), {
+        authInfo: { token: "t", clientId: subject, scopes: [] },
+      });
+    const body = JSON.stringify(initialize);
+    const headers = { "content-type": "application/json", accept };
     const opened = await Promise.all(
       ["alice", "bob", "carol"].flatMap((subject) =>
         Array.from({ length: 20 }, async () => {
-          const response = await post(subject, initialize);
+          const response = await ask(subject, { method: "POST", headers, body });
           return { subject, id: response.headers.get("mcp-session-id"), status: response.status };
         }),
       ),
     );
     expect([...new Set(opened.map(({ status }) => status))].filter((status) => status !== 503)).toEqual([200]);
     const alive: string[] = [];
+    const streams: Response[] = [];
     for (const { subject, id } of opened) {
       if (id === null) continue;
-      if ((await post(subject, ping, { "mcp-session-id": id })).status === 200) alive.push(subject);
+      // In use, it makes no room for another.
+      const stream = await ask(subject, { headers: { accept: "text/event-stream", "mcp-session-id": id } });
+      if (stream.status === 200) alive.push(subject);
+      streams.push(stream);
     }
     expect(alive.length).toBeGreaterThan(0);
     expect(alive.length).toBeLessThanOrEqual(8);
     for (const owner of ["alice", "bob", "carol"]) {
       expect(alive.filter((subject) => subject === owner).length).toBeLessThanOrEqual(4);
     }
+    await Promise.all(streams.map((stream) => stream.body?.cancel()));
   });
 });
 

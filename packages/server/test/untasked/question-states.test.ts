@@ -17,7 +17,7 @@ describe("[D-9] the state of such a question", () => {
   const as = (user: string) => ({ tasks: false, capabilities: form, headers: { "x-user": user } });
 
   test("is good for its owner, tool and arguments, on any replica with the key, and starts nothing", async () => {
-    const shared = { ...options, tools, auth, requestStateKey: "k".repeat(32), store: memoryStore() };
+    const shared = { ...options, tools, auth, stateKey: "k".repeat(32), store: memoryStore() };
     const one = await serve(shared);
     const { key, requestState } = askedBy(await one.rpc("tools/call", { name: "job", arguments: { a: 1 } }, as("ada")));
     const good = { name: "job", arguments: { a: 1 }, inputResponses: { [key]: accepted }, requestState };
@@ -43,11 +43,11 @@ describe("[D-9] the state of such a question", () => {
 
   test("of before a restart with another key is refused clearly, and the task goes on", async () => {
     const store = memoryStore();
-    const one = await serve({ ...options, tools, store, requestStateKey: "1".repeat(32) });
+    const one = await serve({ ...options, tools, store, stateKey: "1".repeat(32) });
     const { key, requestState } = askedBy(
       await one.rpc("tools/call", { name: "job" }, { tasks: false, capabilities: form }),
     );
-    const two = await serve({ ...options, tools, store, requestStateKey: "2".repeat(32) });
+    const two = await serve({ ...options, tools, store, stateKey: "2".repeat(32) });
     const host = rpcClient(two.url);
     const untasked = { tasks: false, capabilities: form };
     const { error } = await host(

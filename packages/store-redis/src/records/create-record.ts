@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BridgeError, type CreateOptions, type TaskId, type TaskRecord } from "@taskbridge/core/store";
+import { BridgeError, type CreateOptions, type TaskId, type TaskRecord, type UniqueKey } from "@taskbridge/core/store";
 import { indexKeysOf } from "../keys.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
@@ -69,9 +69,14 @@ const planAttempt = (context: StoreContext, call: Call, record: NewRecord, optio
     deadline,
     entry: toEntry(record, attempt),
     limits,
-    options,
+    options: { ...options, uniqueKeys: withoutRepeats(options.uniqueKeys) },
   };
 };
+
+/** Of a key that is named twice, what is said last. */
+const withoutRepeats = (uniqueKeys: readonly UniqueKey[]): readonly UniqueKey[] => [
+  ...new Map(uniqueKeys.map((key) => [key.key, key])).values(),
+];
 
 /** True when all places are ours. False: none is, but that may be different in a moment. Throws the refusal. */
 const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: number): Promise<boolean> => {

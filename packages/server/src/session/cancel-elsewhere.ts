@@ -1,0 +1,47 @@
+import type { TaskView } from "@taskbridge/core";
+import { openQuestions } from "@taskbridge/protocol";
+import { type Owner, toAccess } from "../caller.ts";
+import type { ServeContext } from "../mcp/serve-context.ts";
+import { hasEnded } from "../mcp/wait-for-answer.ts";
+import { toOrigin } from "./call-origin.ts";
+import type { RequestId } from "./client-link.ts";
+import type { LegacySession } from "./legacy-session.ts";
+import { toInquiry } from "./to-inquiry.ts";
+
+type Asking = Pick<LegacySession, "name" | "capabilities">;
+
+/** An owner has hardly more than that under way. */
+const most = 100;
+
+/**
+ * Stops the task of a call that its client takes back where nobody knows the call: another process has taken it in. One that
+ * has been answered is not to be taken back any more, so that what may have been is left alone.
+ */
+export const cancelElsewhere = async (
+  serve: ServeContext,
+  session: Asking,
+  owner: Owner,
+  requestId: RequestId,
+): Promise<void> => {
+  if (session.name === undefined || owner === null) return;
+  const origin = toOrigin(session.name, requestId);
+  const access = toAccess(owner);
+  const { tasks } = await serve.engine.listTasks(access, { slotHeld: true }, undefined, most);
+  for (const view of tasks) {
+    if (view.record.origin !== origin || hasEnded(view) || !isWaitedFor(serve, session, view)) continue;
+    const options = { reason: "the client asked for it", latch: view.isClientMinted };
+    await serve.engine.cancelTask(view.record.taskId, access, options);
+  }
+};
+
+/** A call of the draft waits for the end of its task, any other as long as a host stands it and can be asked meanwhile. */
+const isWaitedFor = (
+  { allowModelAnswers, storeNow, waitMs }: ServeContext,
+  { capabilities }: Asking,
+  { record, isClientMinted }: TaskView,
+): boolean =>
+  isClientMinted ||
+  (storeNow() - record.createdAt < waitMs &&
+    openQuestions(record.questions).every(
+      (question) => typeof toInquiry(question, record.taskId, capabilities(), allowModelAnswers) !== "string",
+    ));

@@ -1,0 +1,139 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { memoryStore } from "@taskbridge/core/memory";
+import type { TaskStore } from "@taskbridge/core/store";
+import { fakeClock } from "@taskbridge/testkit";
+import { createLetters, type Letters } from "../src/letters.ts";
+import { createSealer } from "../src/sealer.ts";
+import { silentLog } from "../src/server-log.ts";
+
+const open: Letters[] = [];
+afterEach(() => {
+  for (const letters of open.splice(0)) letters.close();
+});
+
+const key = new Uint8Array(32).fill(7);
+const clock = fakeClock();
+const connect = (
+  store: Pick<TaskStore, "loadCursor" | "saveCursor">,
+  { isShared = true, sealKey = key } = {},
+): Letters => {
+  const sealer = createSealer(sealKey);
+  const letters = createLetters({ store, sealer, clock, storeNow: () => clock.now(), log: silentLog, isShared });
+  open.push(letters);
+  return letters;
+};
+
+/** What has come so far. */
+const expecting = (letters: Letters, id: string): readonly object[] => {
+  const taken: object[] = [];
+  letters.expect(id, (message) => void taken.push(message));
+  return taken;
+};
+
+/** Everything that the store keeps under names of its own. */
+const spied = (store: TaskStore) => {
+  const kept = new Map<string, string>();
+  let reads = 0;
+  return {
+    kept,
+    reads: () => reads,
+    store: {
+      loadCursor: (name: string) => {
+        reads += 1;
+        return store.loadCursor(name);
+      },
+      saveCursor: async (name: string, cursor: string, previous: string | undefined) => {
+        const isSaved = await store.saveCursor(name, cursor, previous);
+        if (isSaved) kept.set(name, cursor);
+        return isSaved;
+      },
+    },
+  };
+};
+
+describe("letters between replicas", () => {
+  test("come to whom they are sent, once, and leave nothing behind", async () => {
+    const { store, kept } = spied(memoryStore());
+    const [one, two, three] = [connect(store), connect(store), connect(store)];
+    const [mine, others] = [expecting(one, "a"), expecting(three, "a")];
+    await two.send(one.address, "a", { result: "hello" });
+    await two.send(one.address, "a", { result: "again" });
+    await two.send(one.address, "nobody waits for this", { result: "lost" });
+    await clock.advance(5_000);
+    expect([mine, others]).toEqual([[{ result: "hello" }], []]);
+    expect([...kept.values()]).toEqual(["[]"]);
+  });
+
+  test("cannot be read or written without the key", async () => {
+    const { store, kept } = spied(memoryStore());
+    const [one, two] = [connect(store), connect(store)];
+    const stranger = connect(store, { sealKey: new Uint8Array(32).fill(8) });
+    const mine = expecting(one, "a");
+    await stranger.send(one.address, "a", { result: "forged" });
+    await clock.advance(1_000);
+    expect(mine).toEqual([]);
+    await two.send(one.address, "a", { result: "a secret word" });
+    expect([...kept.values()].join()).not.toContain("secret");
+    await clock.advance(1_000);
+    expect(mine).toEqual([{ result: "a secret word" }]);
+  });
+
+  test("all arrive when many are sent at the same time", async () => {
+    const { store } = spied(memoryStore());
+    const one = connect(store);
+    const taken = Array.from({ length: 10 }, (_, index) => expecting(one, `${index}`));
+    const senders = taken.map(() => connect(store));
+    await Promise.all(senders.map((sender, index) => sender.send(one.address, `${index}`, { index })));
+    await clock.advance(2_000);
+    expect(taken).toEqual(taken.map((_, index) => [{ index }]));
+  });
+
+  test("arrive after the store has failed", async () => {
+    const shared = memoryStore();
+    let isDown = false;
+    const store = {
+      saveCursor: shared.saveCursor,
+      loadCursor: async (name: string) => {
+        if (isDown) throw new Error("down");
+        return shared.loadCursor(name);
+      },
+    };
+    const [one, two] = [connect(store), connect(store)];
+    const mine = expecting(one, "a");
+    await two.send(one.address, "a", { result: 1 });
+    isDown = true;
+    await clock.advance(3_000);
+    await expect(two.send(one.address, "a", {})).rejects.toThrow("down");
+    isDown = false;
+    await clock.advance(1_000);
+    expect(mine).toEqual([{ result: 1 }]);
+  });
+
+  test("are not looked for while nothing is waited for, nor where nobody else could write them", async () => {
+    const { store, reads } = spied(memoryStore());
+    const [one, alone] = [connect(store), connect(store, { isShared: false })];
+    const stop = one.expect("a", () => {});
+    expecting(alone, "b");
+    await clock.advance(3_000);
+    expect(reads()).toBe(3);
+    stop();
+    await clock.advance(10_000);
+    expect(reads()).toBe(4);
+    await alone.send(one.address, "a", {});
+    await one.send(one.address, "a", {});
+    expect(reads()).toBe(4);
+  });
+
+  test("that nobody fetches make room in time, and what is far too long is refused", async () => {
+    const { store, kept } = spied(memoryStore());
+    const [one, two] = [connect(store), connect(store)];
+    await two.send(one.address, "a", { result: 1 });
+    await clock.advance(130_000);
+    await two.send(one.address, "b", { result: 2 });
+    expect(JSON.parse([...kept.values()].join())).toMatchObject([{ id: "b" }]);
+    await expect(two.send(one.address, "c", { result: "x".repeat(300_000) })).rejects.toThrow("too long");
+    const big = { result: "x".repeat(150_000) };
+    for (let count = 0; count < 5; count++) await two.send(one.address, `${count}`, big);
+    await expect(two.send(one.address, "last", big)).rejects.toThrow("too many");
+  });
+});
