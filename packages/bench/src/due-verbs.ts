@@ -1,9 +1,11 @@
 import type { TaskId, TaskStore } from "@taskbridge/core/store";
-import { differentIds, expectThat, type SeededStore, times, type Verb } from "./verb.ts";
+import { differentIds, expectThat, forEachOf, type SeededStore, times, type Verb } from "./verb.ts";
 
 /** As the service loop does. */
 const atOnce = 16;
 const claimMs = 5_000;
+/** Servers that look at the same moment. */
+const serversAtOnce = 4;
 /** Due at a time, however many records there are: a store that is looked after is never far behind. */
 const dueRecords = 512;
 
@@ -13,11 +15,12 @@ export const dueVerbs = (seeded: SeededStore): readonly Verb[] => {
   const wakeSome = async (): Promise<void> => {
     if (isAwake) return;
     isAwake = true;
-    await Promise.all(differentIds(seeded, dueRecords).map((taskId) => wake(seeded, taskId)));
+    await forEachOf(differentIds(seeded, dueRecords), (taskId) => wake(seeded, taskId));
   };
   return [
     {
       name: "due",
+      atOnce: serversAtOnce,
       prepare: async (count) => {
         await wakeSome();
         return times(count, () => async () => {
@@ -27,7 +30,11 @@ export const dueVerbs = (seeded: SeededStore): readonly Verb[] => {
       },
     },
     claiming(seeded, wakeSome),
-    { name: "next wake-up", prepare: async (count) => times(count, () => () => seeded.store.nextWakeAt()) },
+    {
+      name: "next wake-up",
+      atOnce: serversAtOnce,
+      prepare: async (count) => times(count, () => () => seeded.store.nextWakeAt()),
+    },
   ];
 };
 
@@ -36,6 +43,7 @@ const claiming = (seeded: SeededStore, wakeSome: () => Promise<void>): Verb => {
   const handed = new Set<TaskId>();
   return {
     name: "due, with claims",
+    atOnce: serversAtOnce,
     most: (2 * dueRecords) / atOnce,
     prepare: async (count) => {
       await wakeSome();
@@ -46,7 +54,7 @@ const claiming = (seeded: SeededStore, wakeSome: () => Promise<void>): Verb => {
     // As whoever serves them does, which ends the claim; they are due again at once.
     undo: async () => {
       expectThat(handed.size >= atOnce, "does not tell what is due");
-      await Promise.all([...handed].map((taskId) => wake(seeded, taskId)));
+      await forEachOf(handed, (taskId) => wake(seeded, taskId));
       handed.clear();
     },
   };
@@ -60,7 +68,6 @@ const wake = async ({ store, read }: SeededStore, taskId: TaskId): Promise<void>
 /** Lets what is due be due no more. */
 export const putToSleep = async (store: TaskStore): Promise<void> => {
   for (let due = await store.due(dueRecords); due.length > 0; due = await store.due(dueRecords)) {
-    const asleep = due.map((record) => store.revise({ ...record, wakeAt: null }, record.revision, { durable: false }));
-    await Promise.all(asleep);
+    await forEachOf(due, (record) => store.revise({ ...record, wakeAt: null }, record.revision, { durable: false }));
   }
 };

@@ -55,20 +55,22 @@ const benchCosts = async ({ json }: Values): Promise<void> => {
 };
 
 const benchStores = async (values: Values): Promise<void> => {
+  const measured = new Map<string, StoreFigures>();
   const options = {
     records: [toNumber("baseline", values.baseline, 2_000), toNumber("records", values.records, 2_000)],
     rounds: toNumber("rounds", values.rounds, 1),
     operations: toNumber("operations", values.operations, 10),
     purged: toNumber("purge", values.purge, 0),
     tell,
+    save: async (figures: StoreFigures) => {
+      measured.set(figures.store, figures);
+      await save(values.json, { node: process.version, load: loadavg(), stores: [...measured.values()] });
+    },
   } as const;
-  const stores: StoreFigures[] = [];
   for (const name of values.store ?? storeKinds.map((kind) => kind.name)) {
-    const figures = await measureStore(storeKind(name), options);
-    stores.push(figures);
-    console.log(`${toStoreReport(figures)}\n`);
-    // After each: what was measured is not lost with what goes wrong later.
-    await save(values.json, { node: process.version, load: loadavg(), stores });
+    await measureStore(storeKind(name), options);
+    const figures = measured.get(name);
+    if (figures !== undefined) console.log(`${toStoreReport(figures)}\n`);
   }
 };
 

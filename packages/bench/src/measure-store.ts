@@ -34,10 +34,12 @@ export interface StoreBenchOptions {
   readonly purged: number;
   /** Told what is being done. */
   readonly tell: (what: string) => void;
+  /** Told what has been measured, before the purge as well: that takes its time. */
+  readonly save: (figures: StoreFigures) => Promise<void>;
 }
 
 /** Measures one kind of store with few and with many records, in turn. */
-export const measureStore = async (kind: StoreKind, options: StoreBenchOptions): Promise<StoreFigures> => {
+export const measureStore = async (kind: StoreKind, options: StoreBenchOptions): Promise<void> => {
   const places: BenchedStore[] = [];
   const opened: Seeded[] = [];
   try {
@@ -52,13 +54,14 @@ export const measureStore = async (kind: StoreKind, options: StoreBenchOptions):
       opened.map(({ seeded }) => seeded),
       { ...options, onVerb },
     );
-    const purge = await purgeLast(kind, places, opened, options);
-    return {
+    const figures: StoreFigures = {
       store: kind.name,
       durability: places[0]?.durability ?? "",
-      sizes: opened.map(({ figures }, index) => ({ ...figures, verbs: measured[index] ?? [] })),
-      ...(purge === undefined ? {} : { purge }),
+      sizes: opened.map((one, index) => ({ ...one.figures, verbs: measured[index] ?? [] })),
     };
+    await options.save(figures);
+    const purge = await purgeLast(kind, places, opened, options);
+    if (purge !== undefined) await options.save({ ...figures, purge });
   } finally {
     for (const { seeded } of opened) await seeded.store.close();
     for (const place of places) await place.close();

@@ -5,6 +5,7 @@ import { ensureRedis, startRedis } from "@taskbridge/services/redis";
 import { createStore } from "@taskbridge/store-redis";
 import { Redis } from "ioredis";
 import type { StoreKind, Usage } from "./benched-store.ts";
+import { writeRedis } from "./write-redis.ts";
 
 const pollMs = 100;
 
@@ -29,6 +30,7 @@ const redisKindOf = (name: string, fsync: "everysec" | "always"): StoreKind => (
       url: server.url,
       durability: `append-only file, appendfsync ${fsync}`,
       open: () => createStore(server.url, { baseDirectory: process.cwd() }),
+      write: writeRedis(server.host, server.port),
       usage: () => usageOf(client),
       close: async () => {
         client.disconnect();

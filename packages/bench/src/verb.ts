@@ -52,6 +52,20 @@ export const differentIds = ({ population, draw }: SeededStore, count: number): 
   return [...ids];
 };
 
+/** Does something for each, `concurrency` at a time: what is prepared or undone is not to overrun a store. */
+export const forEachOf = async <Item, Result>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> => {
+  const rest = [...items].entries();
+  const results: Result[] = [];
+  const doSome = async (): Promise<void> => {
+    for (const [index, item] of rest) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: concurrency }, doSome));
+  return results;
+};
+
 export const times = (count: number, operation: (index: number) => Operation): readonly Operation[] =>
   Array.from({ length: count }, (_, index) => operation(index));
 

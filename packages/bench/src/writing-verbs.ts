@@ -1,6 +1,6 @@
 import type { TaskId } from "@taskbridge/core/store";
 import { smallOwner, smallOwners, taskAt, taskIdAt } from "./sample-task.ts";
-import { differentIds, type SeededStore, times, type Verb } from "./verb.ts";
+import { differentIds, forEachOf, type SeededStore, times, type Verb } from "./verb.ts";
 
 /** What a start and a change cost. */
 export const writingVerbs = (seeded: SeededStore): readonly Verb[] => [
@@ -35,7 +35,7 @@ const creation = ({ store, population }: SeededStore, name: string, maxOpenForTo
         return () => store.create(fresh, { uniqueKeys: [], maxOpenForOwner: 50, maxOpenForTool, payloads: input });
       }),
     undo: async () => {
-      await Promise.all(created.map((taskId) => store.remove(taskId)));
+      await forEachOf(created, store.remove);
       created = [];
     },
   };
@@ -44,7 +44,7 @@ const creation = ({ store, population }: SeededStore, name: string, maxOpenForTo
 const revision = (seeded: SeededStore, name: string, durable: boolean): Verb => ({
   name,
   prepare: async (count) => {
-    const records = await Promise.all(differentIds(seeded, count).map(seeded.read));
+    const records = await forEachOf(differentIds(seeded, count), seeded.read);
     return records.map((record) => () => {
       const message = `${record.message?.slice(0, 40)} ${record.revision}`;
       return seeded.store.revise({ ...record, message, updatedAt: seeded.store.now() }, record.revision, { durable });

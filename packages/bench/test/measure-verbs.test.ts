@@ -5,7 +5,7 @@ import { putToSleep } from "../src/due-verbs.ts";
 import { measureVerbs } from "../src/measure-verbs.ts";
 import type { Population } from "../src/sample-task.ts";
 import { checkSeed, createAll, seed } from "../src/seed.ts";
-import { seededStore } from "../src/verb.ts";
+import { concurrency, seededStore } from "../src/verb.ts";
 
 const size = 2_000;
 
@@ -47,12 +47,12 @@ describe("measuring the verbs", () => {
     const opened = [await openSeeded(), await openSeeded()];
     const stores = opened.map(({ store, population }) => seededStore(store, population));
     const told: string[] = [];
-    const measured = await measureVerbs(stores, { rounds: 2, operations: 3, onVerb: (verb) => told.push(verb) });
+    const measured = await measureVerbs(stores, { rounds: 2, operations: 4, onVerb: (verb) => told.push(verb) });
     expect(measured).toHaveLength(2);
     for (const verbs of measured) {
       expect(verbs.map(({ verb }) => verb)).toEqual(told);
-      for (const { sequential, concurrent } of verbs)
-        expect([sequential.count, concurrent.count]).toEqual([2 * 3, 2 * 12]);
+      for (const { sequential, concurrent, atOnce } of verbs)
+        expect([sequential.count, concurrent.count]).toEqual(atOnce === concurrency ? [8, 32] : [2, 8]);
     }
     for (const { store } of opened) {
       expect(await countOf(store)).toBe(size);
