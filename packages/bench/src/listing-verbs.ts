@@ -3,8 +3,6 @@ import { adapters, hugeOwner, smallOwner, smallOwners, taskAt, tools } from "./s
 import { expectThat, type SeededStore, times, type Verb } from "./verb.ts";
 
 const pageSize = 50;
-/** As the sweep asks for it. */
-const sweepPageSize = 200;
 /** Operators and sweeps are few. */
 const operatorsAtOnce = 2;
 /** While the middle of a long list is looked for. */
@@ -24,12 +22,10 @@ export const listingVerbs = (seeded: SeededStore): readonly Verb[] => {
       listing(seeded, "list, operator", () => [everybody, {}]),
       deepListing(seeded, "list, operator, deep", everybody, population.size),
       listing(seeded, "list, operator, one of 40 tools", (index) => [everybody, { tool: `pipeline-${index % tools}` }]),
-      listing(
-        seeded,
-        "list, open of an adapter (sweep)",
-        () => [everybody, { adapterId, slotHeld: true, includeExpired: true }],
-        sweepPageSize,
-      ),
+      listing(seeded, "list, open of an adapter (sweep)", () => [
+        everybody,
+        { adapterId, slotHeld: true, includeExpired: true },
+      ]),
     ].map((verb) => ({ ...verb, atOnce: operatorsAtOnce })),
   ];
 };
@@ -38,14 +34,13 @@ const listing = (
   { store }: SeededStore,
   name: string,
   ask: (index: number) => readonly [ListScope, ListFilter],
-  size = pageSize,
 ): Verb => ({
   name,
   prepare: async (count) =>
     times(count, (index) => {
       const [scope, filter] = ask(index);
       return async () => {
-        const { records } = await store.list(scope, filter, undefined, size);
+        const { records } = await store.list(scope, filter, undefined, pageSize);
         expectThat(records.length > 0, `lists nothing: ${name}`);
       };
     }),
