@@ -91,6 +91,11 @@ const runs = [
       TASKBRIDGE_LOAD_THROTTLED_MS: "8000",
     },
   },
+  {
+    folder: "packages/chaos",
+    tests: "test/rolling",
+    sizes: { TASKBRIDGE_ROLL_POLLS: "200", TASKBRIDGE_ROLL_ROUNDS: "5" },
+  },
 ];
 
 await install();

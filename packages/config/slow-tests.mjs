@@ -20,6 +20,9 @@ export const slowTests = [
   "packages/server/test/load/results.test.ts",
   "packages/server/test/load/polling.test.ts",
 
+  "packages/store-postgres/test/postgres-store.test.ts",
+  "packages/store-postgres/test/server-faults.test.ts",
+
   "packages/testkit/test/engine-property.test.ts",
   "packages/testkit/test/engine-mutants.test.ts",
   "packages/testkit/test/engine-retention.test.ts",

@@ -81,6 +81,12 @@ export const rooms = [
   },
 
   { name: "services", files: "packages/services/src/", may: ["node:*"] },
+  // The whole of it, as users have it.
+  {
+    name: "chaos",
+    files: "packages/chaos/src/",
+    may: ["@taskbridge/*", "@modelcontextprotocol/*", "external", "node:*"],
+  },
   { name: "testkit", files: "packages/testkit/src/", may: [...core, "node:*"] },
   { name: "bench", files: "packages/bench/src/", may: ["@taskbridge/*", "external", "node:*"] },
   { name: "store", files: "packages/store-", may: ["@taskbridge/core/store", "external", "node:*"] },

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { isTaskClientError, type SdkClient, taskClient } from "../src/index.ts";
 import type { SdkTransport } from "../src/sdk-client.ts";
@@ -58,7 +59,7 @@ describe("close", () => {
   });
 
   test("a client that is replaced is closed, and the one that `reconnect` gave with it", async () => {
-    const served = await restartable({ wires: ["2025-11-25", "none"] });
+    const served = await restartable(() => ({ wires: ["2025-11-25", "none"], stateKey: randomBytes(32) }));
     const closed: string[] = [];
     const open = async (name: string): Promise<SdkClient> => {
       const client = await firstOverHttp(served.url);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
 import { type SdkClient, type TaskClientError, taskClient } from "../src/index.ts";
@@ -10,11 +11,11 @@ const wires = ["2026-07-28", "2025-11-25", "sep-1686", "none"] as const;
 describe.each<[string, (url: string) => Promise<SdkClient>]>([
   ["SDK 1", firstOverHttp],
   ["SDK 2", (url) => secondOverHttp(url, "legacy")],
-])("a server that is started anew: %s", (_name, connect) => {
+])("a server that is started anew, and has lost the key of its sessions: %s", (_name, connect) => {
   test.each([["2025-11-25"], ["sep-1686"]] as const)(
     "the session is opened again, and the task goes on (%s)",
     async (wire) => {
-      const served = await restartable({ wires });
+      const served = await restartable(() => ({ wires, stateKey: randomBytes(32) }));
       let connects = 0;
       const troubles: TaskClientError[] = [];
       const open = (): Promise<SdkClient> => {
@@ -41,7 +42,7 @@ describe.each<[string, (url: string) => Promise<SdkClient>]>([
   );
 
   test("without `reconnect` it is said, and the task can be resumed", async () => {
-    const served = await restartable({ wires });
+    const served = await restartable(() => ({ wires, stateKey: randomBytes(32) }));
     const pending = taskClient(await connect(served.url), { wire: "2025-11-25" }).beginCall("job");
     const taskId = (await pending.created) ?? "";
     await served.restart();
@@ -49,6 +50,15 @@ describe.each<[string, (url: string) => Promise<SdkClient>]>([
     const resumed = taskClient(await connect(served.url)).resume(taskId);
     served.backend().of().succeed({ done: 4 });
     expect(await jsonOf(resumed)).toEqual({ done: 4 });
+  });
+
+  test("with its key, the session goes on", async () => {
+    const served = await restartable(() => ({ wires }));
+    const pending = taskClient(await connect(served.url), { wire: "2025-11-25" }).beginCall("job");
+    await pending.created;
+    await served.restart();
+    served.backend().of().succeed({ done: 5 });
+    expect(await jsonOf(pending)).toEqual({ done: 5 });
   });
 });
 

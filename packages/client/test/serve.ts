@@ -137,7 +137,7 @@ export const jsonOf = async (pending: PendingCall): Promise<unknown> => {
 
 /** A server that can be started anew on its port, with the tasks and the jobs that it had. */
 export const restartable = async (
-  options: Partial<TaskServerOptions>,
+  options: () => Partial<TaskServerOptions>,
 ): Promise<{ readonly url: string; backend(): FakeBackend; restart(): Promise<void> }> => {
   const { adapter, backend } = fakeAdapter(fake);
   const kept = { ...memoryStore(), close: async () => {} };
@@ -147,7 +147,7 @@ export const restartable = async (
       store: kept,
       adapters: { fake: { ...adapter, close: async () => {} } },
       tools: [{ name: "job", adapter: "fake", target: { run: "job" }, task: { pollIntervalMs: 50 } }],
-      ...options,
+      ...options(),
     });
     const { url } = await server.listen({ port });
     return { server, url: new URL(url) };

@@ -29,6 +29,7 @@ export const drainServer = async ({ serve, listeners, options }: RunningParts, o
     serve.engine.rest().catch((error: unknown) => serve.log.error({ err: error }, "the engine could not rest"));
   }
   await over;
+  await Promise.all([...listeners].map((listener) => listener.quiet()));
 };
 
 /**

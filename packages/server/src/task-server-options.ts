@@ -111,7 +111,7 @@ export interface TaskServer {
   /** What `GET /readyz` tells, for a server that is mounted elsewhere. Never rejects; asks the store at most once a second. */
   readiness(): Promise<Readiness>;
   /**
-   * Stops serving. Tasks go on. Idempotent; resolves within 10 seconds after the drain. A second call without `drainMs` cuts the
+   * Stops serving. Tasks go on. Idempotent; resolves within 10 seconds, or 12 after a drain. A second call without `drainMs` cuts the
    * drain of the first short. Rejects with `misconfigured` (`data.path`) for a `drainMs` that cannot be, and stops nothing then.
    */
   close(options?: CloseOptions): Promise<void>;

@@ -7,6 +7,8 @@ export interface MessageStream {
   readonly headers: Headers;
   /** So far. */
   readonly messages: readonly Message[];
+  /** Of its events, so far. */
+  readonly eventIds: readonly string[];
   /** The first message that fits, also one that came before; an error after five seconds. */
   find(isIt: (message: Message) => boolean): Promise<Message>;
   /** Resolves when the server has ended it. */
@@ -24,8 +26,8 @@ export interface LegacyRpc {
   request(method: string, params?: Record<string, unknown>, options?: LegacyRequestOptions): Promise<Answer>;
   /** Sends a request and leaves its stream open. */
   open(method: string, params?: Record<string, unknown>, options?: LegacyRequestOptions): Promise<MessageStream>;
-  /** Opens the session's own stream. */
-  listen(): Promise<MessageStream>;
+  /** Opens the session's own stream, or goes on with another one. */
+  listen(lastEventId?: string): Promise<MessageStream>;
   /** Sends a notification, or the answer to a request of the server; gives the HTTP status. */
   send(message: Omit<Message, "jsonrpc">): Promise<number>;
   /** Ends the session; gives the HTTP status. */
@@ -114,9 +116,10 @@ const sessionAt = (url: string, begun: BegunSession): LegacyRpc => {
       const leaving = new AbortController();
       return readStream(await post(toMessage(method, sent, more), leaving.signal, more.headers), leaving);
     },
-    listen: async () => {
+    listen: async (lastEventId) => {
       const leaving = new AbortController();
-      const sent = { ...common, accept: "text/event-stream" };
+      const last = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+      const sent = { ...common, ...last, accept: "text/event-stream" };
       return readStream(await fetch(url, { headers: sent, signal: leaving.signal }), leaving);
     },
     send,
@@ -137,6 +140,7 @@ const toMessages = (text: string): readonly Message[] =>
 
 const readStream = (response: Response, leaving: AbortController): MessageStream => {
   const messages: Message[] = [];
+  const eventIds: string[] = [];
   let wake: () => void = () => {};
   const read = async (): Promise<void> => {
     const decoder = new TextDecoder();
@@ -146,7 +150,10 @@ const readStream = (response: Response, leaving: AbortController): MessageStream
         text += decoder.decode(chunk as Uint8Array, { stream: true });
         const frames = text.split("\n\n");
         text = frames.pop() ?? "";
-        for (const frame of frames) messages.push(...toMessages(frame));
+        for (const frame of frames) {
+          messages.push(...toMessages(frame));
+          eventIds.push(...frame.split("\n").flatMap((line) => (line.startsWith("id: ") ? [line.slice(4)] : [])));
+        }
         wake();
       }
     } catch (error) {
@@ -167,6 +174,7 @@ const readStream = (response: Response, leaving: AbortController): MessageStream
     status: response.status,
     headers: response.headers,
     messages,
+    eventIds,
     find: (isIt) => inTime(find(isIt)),
     ended: read(),
     close: () => leaving.abort(),

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const host = "127.0.0.1";
 
@@ -39,6 +40,8 @@ interface Pair {
   /** The answer that comes next is to be lost. */
   isDoomed: boolean;
   hasAnswered: boolean;
+  /** Until what is held back has been passed on. */
+  held: Promise<void> | undefined;
 }
 
 export const startFaultProxy = async (target: ProxyTarget): Promise<FaultProxy> => {
@@ -63,12 +66,12 @@ export const startFaultProxy = async (target: ProxyTarget): Promise<FaultProxy> 
     if (pair.isDoomed) {
       lostAnswers += 1;
       end(pair);
-    } else if (faults.delayMs === undefined) pair.client.write(chunk);
-    else setTimeout(() => pair.client.writable && pair.client.write(chunk), faults.delayMs);
+    } else if (faults.delayMs === undefined && pair.held === undefined) pair.client.write(chunk);
+    else hold(pair, chunk, faults.delayMs ?? 0);
   };
 
   const listener = createServer((client) => {
-    const pair: Pair = { client, server: connect(target), isDoomed: false, hasAnswered: true };
+    const pair: Pair = { client, server: connect(target), isDoomed: false, hasAnswered: true, held: undefined };
     pairs.add(pair);
     client.setNoDelay(true);
     pair.server.setNoDelay(true);
@@ -108,6 +111,16 @@ export const startFaultProxy = async (target: ProxyTarget): Promise<FaultProxy> 
       await once(listener, "close");
     },
   };
+};
+
+/** What comes later never overtakes it, however short that is held back. */
+const hold = (pair: Pair, chunk: Buffer, delayMs: number): void => {
+  const { held = Promise.resolve() } = pair;
+  const last = Promise.all([held, sleep(delayMs)]).then(() => {
+    if (pair.client.writable) pair.client.write(chunk);
+    if (pair.held === last) pair.held = undefined;
+  });
+  pair.held = last;
 };
 
 const freeze = ({ client, server }: Pair): void => {

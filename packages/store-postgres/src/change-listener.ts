@@ -1,6 +1,7 @@
 import type { TaskId } from "@taskbridge/core/store";
 import { Client, type ClientConfig } from "pg";
 import type { ChangeNotice } from "./change-sender.ts";
+import { destroyClient, unrefClient } from "./destroy-client.ts";
 
 /** Hears which tasks others have changed, on a connection of its own. */
 export interface ChangeListener {
@@ -48,7 +49,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
 
   const drop = (client: Client): void => {
     if (current === client) current = undefined;
-    destroy(client);
+    destroyClient(client);
   };
 
   const lose = (client: Client): void => {
@@ -82,7 +83,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     const watchdog = setTimeout(() => lose(client), 2 * options.timeoutMs);
     try {
       await client.connect();
-      unref(client);
+      unrefClient(client);
       await client.query(`LISTEN "${options.channel}"`);
     } catch {
       lose(client);
@@ -101,7 +102,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     clearTimeout(timer);
     const client = current;
     current = undefined;
-    if (client !== undefined) destroy(client);
+    if (client !== undefined) destroyClient(client);
   };
 
   return {
@@ -129,18 +130,4 @@ const parseNotice = (payload: string | undefined): ChangeNotice | undefined => {
   } catch {
     return undefined;
   }
-};
-
-/** What `pg` leaves out of its types. */
-interface WithStream {
-  readonly connection: { readonly stream: { destroy(): void; unref?(): void } };
-}
-
-const destroy = (client: Client): void => {
-  (client as unknown as WithStream).connection.stream.destroy();
-};
-
-/** Listening alone keeps no process alive. */
-const unref = (client: Client): void => {
-  (client as unknown as WithStream).connection.stream.unref?.();
 };

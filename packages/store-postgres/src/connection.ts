@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError } from "@taskbridge/core/store";
 import type { Client, Pool, PoolClient } from "pg";
 import { sendCancelRequest, sessionOf } from "./cancel-request.ts";
+import { destroyClient } from "./destroy-client.ts";
+import { createGate } from "./gate.ts";
 import { isAborted, isConnectionLost, toError } from "./to-error.ts";
 
 /** One statement, which is one transaction. */
@@ -11,6 +13,8 @@ export interface Statement {
   readonly values?: readonly unknown[];
   /** It changes nothing, so that it may be sent again when the connection turns out to be lost. */
   readonly isRead?: boolean;
+  /** It may wait at the server for others of its kind, which together leave half of the connections to the rest. */
+  readonly mayWait?: boolean;
   /** Told by what number the client was to know its session; a pooler makes one up. */
   readonly onSession?: (processId: number | undefined) => void;
   /** How long all of it may take (milliseconds). Default: as long as any operation. */
@@ -46,10 +50,14 @@ const longestPauseMs = 50;
 
 export const createConnection = ({ pool, place, timeoutMs, ownsPool }: ConnectionOptions): Connection => {
   let isClosed = false;
-  // Of an idle connection that is lost: the pool has taken it out already.
-  pool.on("error", () => undefined);
-  // Of one that is lost while nothing is asked of it: the next statement finds out.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  const gate = createGate(Math.max(1, Math.floor(pool.options.max / 2)));
+  const open = new Set<Client>();
+  const onConnect = (client: PoolClient): void => void open.add(client as unknown as Client);
+  const onRemove = (client: PoolClient): void => void open.delete(client as unknown as Client);
+  // Of an idle connection that is lost, which the pool has taken out already, or of one that is just in use, where the
+  // statement under way rejects too.
+  const ignore = (): void => undefined;
+  pool.on("error", ignore).on("connect", onConnect).on("remove", onRemove);
 
   const checkOut = async (operation: string, leftMs: number): Promise<PoolClient> => {
     const checking = pool.connect();
@@ -67,29 +75,33 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
     const client = await checkOut(operation, deadline - performance.now());
     const { text, values = [], onSession } = statement;
     onSession?.(sessionOf(client as unknown as Client)?.processId);
+    client.on("error", ignore);
+    const release = (isOfNoMoreUse: boolean): void => {
+      client.off("error", ignore);
+      client.release(isOfNoMoreUse);
+    };
     const asked = client.query({ text, values: [...values] });
     try {
       const result = await within(asked, deadline - performance.now());
       if (result !== undefined) {
-        client.release();
+        release(false);
         return result.rows;
       }
     } catch (error) {
-      client.release(isConnectionLost(error));
+      release(isConnectionLost(error));
       throw error;
     }
     asked.catch(() => undefined);
     sendCancelRequest(client as unknown as Client);
-    client.release(true);
+    release(true);
     throw new BridgeError("unavailable", `${place} did not answer in time`, { operation });
   };
 
-  const query = async <Row>(operation: string, statement: Statement): Promise<readonly Row[]> => {
-    const deadline = performance.now() + (statement.timeoutMs ?? timeoutMs);
+  const repeat = async (operation: string, statement: Statement, deadline: number): Promise<readonly unknown[]> => {
     for (let attempt = 1; ; attempt++) {
       if (isClosed) throw new BridgeError("unavailable", `${place} is closed`, { operation });
       try {
-        return (await runOnce(operation, statement, deadline)) as readonly Row[];
+        return await runOnce(operation, statement, deadline);
       } catch (error) {
         const mayRepeat = isAborted(error) || (statement.isRead === true && isConnectionLost(error));
         if (!mayRepeat || attempt >= mostAttempts || performance.now() >= deadline)
@@ -100,13 +112,31 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
     }
   };
 
+  const query = async <Row>(operation: string, statement: Statement): Promise<readonly Row[]> => {
+    const limitMs = statement.timeoutMs ?? timeoutMs;
+    const deadline = performance.now() + limitMs;
+    const leave = statement.mayWait === true ? await gate.enter(limitMs) : ignore;
+    if (leave === undefined)
+      throw new BridgeError("unavailable", `${place} is too busy with calls before this one`, { operation });
+    try {
+      return (await repeat(operation, statement, deadline)) as readonly Row[];
+    } finally {
+      leave();
+    }
+  };
+
   return {
     place,
     query,
     close: async () => {
       if (isClosed) return;
       isClosed = true;
-      if (ownsPool) await within(pool.end(), timeoutMs);
+      if (ownsPool) {
+        await within(pool.end(), timeoutMs);
+        // A server that stands still takes no leave, and an open connection keeps the process alive.
+        for (const client of open) destroyClient(client);
+      }
+      pool.off("error", ignore).off("connect", onConnect).off("remove", onRemove);
     },
   };
 };

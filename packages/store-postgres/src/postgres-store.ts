@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TaskStore } from "@taskbridge/core/store";
 import { createChangeListener } from "./change-listener.ts";
 import { createChangeSender } from "./change-sender.ts";
+import { checkDirectUrl } from "./check-direct-url.ts";
 import { checkServer } from "./check-server.ts";
 import { createConnection } from "./connection.ts";
 import { createCursors } from "./cursors.ts";
@@ -27,10 +28,11 @@ export const postgresStore = async (options: PostgresStoreOptions): Promise<Task
   const connection = createConnection({ ...reached, timeoutMs });
   try {
     await checkServer(connection, options.directUrl !== undefined);
+    const [channel, origin] = [`taskbridge_${schema}`, randomUUID()];
+    if (options.directUrl !== undefined) await checkDirectUrl(connection, reached.direct, channel, timeoutMs);
     await migrate(connection, schema, migrations);
     const sweeper = createSweeper(connection, schema);
     const time = await startServerClock(connection, clock && (() => clock.now()), sweeper.sweep);
-    const [channel, origin] = [`taskbridge_${schema}`, randomUUID()];
     const sender = createChangeSender(connection, channel, origin);
     const listener = createChangeListener({ client: reached.direct, channel, origin, timeoutMs });
     const parts = { connection, schema: `"${schema}"`, changed: sender.add, sweep: sweeper.sweep };

@@ -58,7 +58,11 @@ export const createTaskTable = ({ connection: { query }, schema, changed, sweep 
       assertKeepable(record.taskId);
       const text = JSON.stringify({ ...record, revision: 1 });
       const values = toCreateParameters(schema, record, text, options);
-      const [row] = await query<CreateRow>("create", { text: toCall(`${schema}.create_task`, values.length), values });
+      const [row] = await query<CreateRow>("create", {
+        text: toCall(`${schema}.create_task`, values.length),
+        values,
+        mayWait: isContended(record, options),
+      });
       assertCreated(row, options);
       changed(record.taskId);
       return parse(text);
@@ -146,6 +150,12 @@ const assertKeepable = (taskId: TaskId): void => {
     operation: "create",
   });
 };
+
+/** Whether it takes a lock that others may want too. */
+const isContended = (
+  { slotHeld }: Pick<TaskRecord, "slotHeld">,
+  { uniqueKeys, maxOpenForOwner, maxOpenForTool }: CreateOptions,
+): boolean => uniqueKeys.length > 0 || (slotHeld && (maxOpenForOwner !== null || maxOpenForTool !== null));
 
 const toCreateParameters = (
   schema: string,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { TaskId } from "@taskbridge/core/store";
 import { findPgbouncer, type PostgresServer, startPgbouncer } from "@taskbridge/services/postgres";
 import { createSample } from "@taskbridge/testkit/store";
+import { Client } from "pg";
 import { postgresStore } from "../src/postgres-store.ts";
 import { describeWithPostgres, rejectionOf, startServer } from "./database.ts";
 import { until } from "./until.ts";
@@ -56,6 +57,27 @@ describeWithPostgres(
         const error = await rejectionOf(postgresStore({ url: await startPooler(settings) }));
         expect([error.code, error.message]).toEqual(["misconfigured", expect.stringMatching(/pooler.*directUrl/)]);
       }
+    });
+
+    test("notices would not be heard on a direct way that leads elsewhere, or through a pooler itself", async () => {
+      const url = await startPooler();
+      const admin = new Client({ connectionString: server.url });
+      await admin.connect();
+      await admin.query("CREATE DATABASE elsewhere");
+      await admin.end();
+      for (const directUrl of [server.url.replace(/postgres$/, "elsewhere"), await startPooler()]) {
+        const error = await rejectionOf(postgresStore({ url, directUrl, operationTimeoutMs: 1_000 }));
+        expect([error.code, error.message]).toEqual([
+          "misconfigured",
+          expect.stringMatching(/^directUrl: .*not heard/),
+        ]);
+      }
+      const error = await rejectionOf(postgresStore({ url, directUrl: "postgres://user:s3cret@127.0.0.1:1/postgres" }));
+      expect([error.code, error.message]).toEqual([
+        "unavailable",
+        expect.stringContaining("127.0.0.1:1/postgres (directUrl)"),
+      ]);
+      expect(error.message).not.toContain("s3cret");
     });
   },
   ownServer,

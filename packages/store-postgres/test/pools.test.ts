@@ -1,8 +1,9 @@
 import { afterEach, expect, it } from "@jest/globals";
 import type { TaskId, TaskStore } from "@taskbridge/core/store";
 import { createSample } from "@taskbridge/testkit/store";
-import { Pool } from "pg";
+import { Client, Pool } from "pg";
 import { postgresStore } from "../src/postgres-store.ts";
+import { toNumber } from "../src/to-number.ts";
 import { describeWithPostgres, useDatabase } from "./database.ts";
 import { until } from "./until.ts";
 
@@ -25,6 +26,23 @@ describeWithPostgres("pools", () => {
     expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   });
 
+  it("have connections left for others while creates wait for one another", async () => {
+    const store = await postgresStore({ url: url(), schema, maxConnections: 4 });
+    opened.push(store);
+    const { taskId } = await createSample(store);
+    const holder = new Client({ connectionString: url() });
+    await holder.connect();
+    opened.push({ close: () => holder.end() });
+    await holder.query("SELECT pg_advisory_lock($1)", [toNumber("tool", schema, "contended")]);
+    const creates = Array.from({ length: 12 }, () => createSample(store, { tool: "contended" }, { maxOpenForTool: 7 }));
+    const outcomes = Promise.allSettled(creates);
+    // More than fit into what the creates leave.
+    const reads = await Promise.all(Array.from({ length: 20 }, () => store.read(taskId)));
+    expect(reads.map((record) => record?.taskId)).toEqual(Array(20).fill(taskId));
+    await holder.query("SELECT pg_advisory_unlock_all()");
+    expect((await outcomes).filter(({ status }) => status === "fulfilled")).toHaveLength(7);
+  });
+
   it("that hand each statement another session, as a pooler may, make no difference", async () => {
     const pool = new Pool({ connectionString: url(), max: 5, maxUses: 1 });
     opened.push({ close: () => pool.end() });
@@ -36,8 +54,10 @@ describeWithPostgres("pools", () => {
     }
     const [store, other] = stores as [TaskStore, TaskStore];
     const told: (TaskId | undefined)[] = [];
+    const toldSelf: (TaskId | undefined)[] = [];
     other.watch?.((taskId) => told.push(taskId));
-    await until("it listens", () => told.length > 0);
+    store.watch?.((taskId) => toldSelf.push(taskId));
+    await until("both listen", () => told.length > 0 && toldSelf.length > 0);
     const payloads = [{ name: "input" as const, bytes: new Uint8Array(100_000) }];
     const created = await createSample(store, { wakeAt: 1 }, { payloads, uniqueKeys: [{ key: "k" }] });
     const light = await store.revise({ ...created, message: "light" }, 1, { durable: false });
@@ -46,6 +66,10 @@ describeWithPostgres("pools", () => {
     const lease = await store.lease("sweep", 60_000);
     expect([await lease?.renew(), await other.lease("sweep", 1)]).toEqual([true, undefined]);
     await until("it hears", () => told.includes(created.taskId));
+    const foreign = await createSample(other);
+    await until("the other way too", () => toldSelf.includes(foreign.taskId));
+    // Its own change came before.
+    expect(toldSelf).not.toContain(created.taskId);
     await store.remove(created.taskId);
     const sessions = await pool.query(
       "SELECT current_setting('synchronous_commit') AS sync, current_setting('lock_timeout') AS lock",

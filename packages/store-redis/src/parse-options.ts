@@ -1,4 +1,4 @@
-import { BridgeError } from "@taskbridge/core/store";
+import { BridgeError, refuseOtherMembers, showValue } from "@taskbridge/core/store";
 import type { GivenClient } from "./redis/redis-client.ts";
 
 /** How many replicas must have a durable write before it resolves. */
@@ -41,7 +41,7 @@ const refuse = (path: string, problem: string): BridgeError =>
 export const parseOptions = (options: RedisStoreOptions): ParsedOptions => {
   const { url, nodes, client, prefix = "taskbridge:", operationTimeoutMs = 5000, waitReplicas } = options;
   if (typeof prefix !== "string" || /[{}]/.test(prefix))
-    throw refuse("prefix", `must be a text without braces, got ${JSON.stringify(prefix)}`);
+    throw refuse("prefix", `must be a text without braces, got ${showValue(prefix)}`);
   requireCount("operationTimeoutMs", operationTimeoutMs);
   return {
     source: parseSource(url, nodes, client),
@@ -79,13 +79,12 @@ const assertUrl = (path: string, text: unknown): void => {
 
 const requireCount = (path: string, value: unknown): void => {
   if (!Number.isSafeInteger(value) || Number(value) < 1)
-    throw refuse(path, `must be a whole number from 1, got ${JSON.stringify(value)}`);
+    throw refuse(path, `must be a whole number from 1, got ${showValue(value)}`);
 };
 
 const parseWait = (wait: WaitReplicas, operationTimeoutMs: number): Required<WaitReplicas> => {
   if (typeof wait !== "object" || wait === null) throw refuse("waitReplicas", "must have a count");
-  const [unknown] = Object.keys(wait).filter((name) => name !== "count" && name !== "timeoutMs");
-  if (unknown !== undefined) throw refuse(`waitReplicas.${unknown}`, "unknown option");
+  refuseOtherMembers(wait, ["count", "timeoutMs"], "waitReplicas.", "unknown option");
   const { count, timeoutMs = 1000 } = wait;
   requireCount("waitReplicas.count", count);
   requireCount("waitReplicas.timeoutMs", timeoutMs);

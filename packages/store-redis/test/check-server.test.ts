@@ -1,8 +1,16 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "@jest/globals";
+import { readFileSync } from "node:fs";
+import { expect, it } from "@jest/globals";
 import { createSample } from "@taskbridge/testkit/store";
-import { createStore } from "../src/index.ts";
-import { connect, describeRedis, newPrefix, openStore, rejectionOf, sharedUrl, startOwn } from "./redis-bench.ts";
+import {
+  connect,
+  describeRedis,
+  newPrefix,
+  openStore,
+  rejectionOf,
+  sharedUrl,
+  startOwn,
+  until,
+} from "./redis-bench.ts";
 
 describeRedis(
   "a server that may lose keys",
@@ -106,109 +114,39 @@ describeRedis("a store of another version", () => {
   });
 });
 
-describeRedis("time", () => {
-  it("is the server's, wherever the clock of this process begins", async () => {
-    const [url, prefix] = [await sharedUrl(), newPrefix()];
-    const stores = await Promise.all(
-      [-3_600_000, 0, 1e12].map((offset) =>
-        openStore({ url, prefix, clock: { now: () => performance.now() + offset } }),
-      ),
-    );
-    const [seconds = 0, micros = 0] = await connect(url).time();
-    const atServer = Number(seconds) * 1000 + Number(micros) / 1000;
-    for (const store of stores) expect(Math.abs(store.now() - atServer)).toBeLessThan(250);
-    const [ahead, , behind] = stores;
-    const until = Number(ahead?.now()) + 500;
-    const { taskId } = await createSample(ahead as (typeof stores)[number], {}, { uniqueKeys: [{ key: "k", until }] });
-    const conflict = await rejectionOf(
-      createSample(behind as (typeof stores)[number], {}, { uniqueKeys: [{ key: "k" }] }),
-    );
-    expect(conflict.data).toEqual({ taskId });
-  });
-
-  it("is asked for anew when what this process believes is off, so that its creates go on", async () => {
-    for (const leapMs of [-600_000, 600_000]) {
-      let offset = 0;
-      const clock = { now: () => performance.now() + offset };
-      const store = await openStore({ url: await sharedUrl(), prefix: newPrefix(), clock, operationTimeoutMs: 2000 });
-      const before = store.now();
-      // As after the machine was asleep, during which a monotonic clock may stand still.
-      offset = leapMs;
-      const created = await createSample(store, {}, { uniqueKeys: [{ key: "k" }], maxOpenForOwner: 1 });
-      expect(await store.read(created.taskId)).toEqual(created);
-      if (leapMs < 0) expect(store.now() - before).toBeLessThan(5000);
-      await store.close();
-    }
-  });
-});
-
-describeRedis("what has lapsed or was removed", () => {
-  it("leaves nothing behind, whether or not anybody creates again (case 10)", async () => {
-    const [url, prefix] = [await sharedUrl(), newPrefix()];
-    const store = await openStore({ url, prefix });
-    const until = store.now() + 300;
-    const records = await Promise.all(
-      Array.from({ length: 40 }, (_, index) =>
-        createSample(
-          store,
-          { wakeAt: 5 },
-          {
-            uniqueKeys: [
-              { key: `until-${index}`, until },
-              { key: `held-${index}`, heldForMs: 300 },
-              { key: `plain-${index}` },
-            ],
-            maxOpenForOwner: 100,
-            payloads: [{ name: "secret:q", bytes: new Uint8Array(9) }],
-          },
-        ),
-      ),
-    );
-    await store.due(10, 300);
-    await Promise.all(records.map(({ taskId }) => store.remove(taskId)));
-    const redis = connect(url);
-    expect((await redis.keys(`${prefix}*unique:*`)).length).toBeGreaterThanOrEqual(40);
-    await sleep(350);
-    // A process that has just begun looks at all shards.
-    const observer = await openStore({ url, prefix });
-    expect(await observer.due(10)).toEqual([]);
-    expect(await observer.nextWakeAt()).toBeNull();
-    expect(await redis.keys(`${prefix}*`)).toEqual([`${prefix}{meta}schema`]);
-  });
-});
-
-describeRedis("createStore", () => {
-  it("opens a URL with the options of a configuration", async () => {
-    const prefix = newPrefix();
-    const options = { prefix, operationTimeoutMs: 1234 };
-    const store = await createStore(await sharedUrl(), { baseDirectory: "/nowhere", options });
-    await createSample(store);
-    await store.close();
-    expect(await connect(await sharedUrl()).exists(`${prefix}{meta}schema`)).toBe(1);
-  });
-});
-
-describe("options", () => {
-  const url = "redis://:p4ss@127.0.0.1:1";
-  it.each([
-    ["redis://", {}, undefined],
-    ["http://127.0.0.1", {}, undefined],
-    ["redis://127.0.0.1/zero", {}, undefined],
-    [url, { prefix: "a{b}" }, "prefix"],
-    [url, { prefix: 7 }, "prefix"],
-    [url, { operationTimeoutMs: 0 }, "operationTimeoutMs"],
-    [url, { nodes: ["tcp://127.0.0.1"] }, "nodes[0]"],
-    [url, { nodes: "redis://127.0.0.1" }, "nodes"],
-    [url, { waitReplicas: 1 }, "waitReplicas"],
-    [url, { waitReplicas: { count: 0 } }, "waitReplicas.count"],
-    [url, { waitReplicas: { count: 1, timeoutMs: 5000 } }, "waitReplicas.timeoutMs"],
-    [url, { waitReplicas: { count: 1, quorum: 2 } }, "waitReplicas.quorum"],
-    [url, { keyPrefix: "x" }, "keyPrefix"],
-    [url, { client: {} }, "client"],
-    [url, { clock: {} }, "clock"],
-  ])("refuses %s with %j", async (text, options, path) => {
-    const error = await rejectionOf(createStore(text, { baseDirectory: "/nowhere", options }));
-    expect([error.code, error.data?.["path"]]).toEqual(["misconfigured", path]);
-    expect(error.message).not.toContain("p4ss");
-  });
-});
+describeRedis(
+  "a server with access lists",
+  () => {
+    it("need not permit more than the README says", async () => {
+      const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+      const [, rights = ""] = /^user taskbridge on >PASSWORD (.*)$/m.exec(readme) ?? [];
+      const server = await startOwn();
+      await connect(server.url).acl("SETUSER", "taskbridge", "on", ">PASSWORD", ...rights.split(" "));
+      const url = `redis://taskbridge:PASSWORD@${server.host}:${server.port}`;
+      const [store, other] = [await openStore({ url }), await openStore({ url })];
+      const told: unknown[] = [];
+      store.watch?.((taskId) => told.push(taskId));
+      await until("it listens", () => (told.length > 0 ? true : undefined));
+      const payloads = [{ name: "secret:a" as const, bytes: new Uint8Array(9) }];
+      const options = { uniqueKeys: [{ key: "k", heldForMs: 10 }], maxOpenForOwner: 1, payloads };
+      const created = await createSample(other, { wakeAt: 1 }, options);
+      await until("the change is told", () => told.find((taskId) => taskId === created.taskId));
+      expect((await rejectionOf(createSample(store, {}, options))).code).toBe("conflict");
+      expect((await rejectionOf(createSample(store, {}, { maxOpenForOwner: 1 }))).code).toBe("limit_exceeded");
+      expect(await store.due(1, 1000)).toEqual([created]);
+      expect(await store.nextWakeAt()).toBe(1);
+      expect(await store.findByExecution(created.adapterId, { key: created.startKey })).toEqual(created);
+      expect((await store.list({ operator: true }, {}, undefined, 5)).records).toEqual([created]);
+      await store.putPayload(created.taskId, "output", 0, new Uint8Array(9));
+      await store.revise({ ...created, slotHeld: false }, 1, { dropPayloads: "all" });
+      expect(await store.readPayload(created.taskId, "output", { offset: 0, length: 9 })).toBeUndefined();
+      const lease = await store.lease("sweep", 1000);
+      expect(await lease?.renew()).toBe(true);
+      await lease?.release();
+      await store.saveCursor("video", "1", undefined);
+      expect(await store.loadCursor("video")).toBe("1");
+      await store.remove(created.taskId);
+    });
+  },
+  true,
+);

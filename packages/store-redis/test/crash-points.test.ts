@@ -9,7 +9,7 @@ import {
 } from "@taskbridge/core/store";
 import { createSample, type SampleOverrides, sampleRecord } from "@taskbridge/testkit/store";
 import { type DyingStores, type Order, openDyingStores } from "./dying-store.ts";
-import { describeRedis, newPrefix, openStore, rejectionOf, sharedUrl } from "./redis-bench.ts";
+import { afterFile, describeRedis, newPrefix, openStore, rejectionOf, sharedUrl } from "./redis-bench.ts";
 
 const longMs = 3_600_000;
 const bytes = new Uint8Array([1, 2, 3]);
@@ -210,6 +210,50 @@ describeRedis("a process that dies", () => {
           await assertConsistent(undefined, record);
         },
       );
+    });
+  });
+
+  describe("or that stands still", () => {
+    it("within a create, and wakes when its time is up, takes nothing from its heir", async () => {
+      const { store, isStill, wake } = dying.stall(1);
+      const record = sample();
+      const creation = rejectionOf(store.create(record, full()));
+      await isStill;
+      const heir = await healthy.create(sample(), full());
+      wake();
+      expect(["conflict", "unavailable"]).toContain((await creation).code);
+      expect(await healthy.read(record.taskId)).toBeUndefined();
+      for (const key of ["plain", "until", "held"]) expect(await holderOf(key)).toBe(heir.taskId);
+      await assertConsistent(heir, heir);
+    });
+
+    it("within a create that is repeated elsewhere, finds the task that was created", async () => {
+      const slow = await openDyingStores(await sharedUrl(), prefix, 30_000);
+      afterFile(slow.close);
+      const { store, isStill, wake } = slow.stall(1);
+      const record = sample();
+      const creation = rejectionOf(store.create(record, full()));
+      await isStill;
+      const created = await healthy.create(record, full());
+      wake();
+      expect(await creation).toMatchObject({ code: "conflict", data: { taskId: record.taskId } });
+      await assertConsistent(created, created);
+    });
+
+    it.each([0, 1, 2])("within a revision (%i), overwrites nothing that came after", async (after) => {
+      const created = await creator.create(sample(), full());
+      const { store, isStill, wake } = dying.stall(after);
+      const ref = asExecutionRef(turn.key("late"));
+      const revision = store.revise({ ...created, message: "late", ref }, 1).catch((error: unknown) => error);
+      await isStill;
+      const current = await healthy.read(created.taskId);
+      const newer = await healthy.revise({ ...created, message: "newer", slotHeld: false }, current?.revision ?? 0);
+      wake();
+      const outcome = await revision;
+      if (after < 2) expect(outcome).toMatchObject({ code: "conflict" });
+      else expect(outcome).toMatchObject({ message: "late", revision: 2 });
+      expect(await healthy.read(created.taskId)).toEqual(newer);
+      await assertConsistent(newer, created);
     });
   });
 });

@@ -22,6 +22,8 @@ export interface DyingStores {
   fresh(): TaskStore;
   /** Notes the round trips to one server: how many commands each has. */
   counting(): { readonly store: TaskStore; readonly trips: number[] };
+  /** A process that stands still before so many round trips are over, until it is woken. */
+  stall(after: number): { readonly store: TaskStore; readonly isStill: Promise<void>; wake(): void };
   die(after: number, order: Order): Dying;
   close(): void;
 }
@@ -50,6 +52,28 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
         },
       };
       return { store: storeVia(port, 5000), trips };
+    },
+    stall: (after) => {
+      let left = after;
+      let stand = (): void => {};
+      let wake = (): void => {};
+      const isStill = new Promise<void>((resolve) => {
+        stand = resolve;
+      });
+      const isWoken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const port: RedisPort = {
+        send: async (call, ...stages) => {
+          if (left-- === 0) {
+            stand();
+            await isWoken;
+          }
+          // What it had prepared goes out however late, as from a process that was stopped.
+          return connection.port.send({ ...call, endsAt: performance.now() + 5000 }, ...stages);
+        },
+      };
+      return { store: storeVia(port, callMs), isStill, wake: () => wake() };
     },
     fresh: () => storeVia(connection.port, 5000),
     die: (after, order) => {

@@ -8,12 +8,15 @@ export interface SharedMemory {
   open(): SharedMemoryHandle;
 }
 
+export type StoreFault = "away" | "refuses writes" | "loses answers";
+
 export interface SharedMemoryHandle extends TaskStore {
   /**
    * What happens to this handle's calls from now on. `away`: they reject with `unavailable`, and nothing is written.
-   * `loses answers`: what they ask is done, and then they reject like that. Undefined: nothing.
+   * `refuses writes`: likewise, but for reads. `loses answers`: what they ask is done, and then they reject like that.
+   * Undefined: nothing.
    */
-  fail(how: "away" | "loses answers" | undefined): void;
+  fail(how: StoreFault | undefined): void;
   /** Its connection breaks and is there again: what others wrote since `fail("away")` was not told. */
   reconnect(): void;
 }
@@ -32,7 +35,7 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
   return {
     open: () => {
       const listeners = new Set<(taskId: TaskId | undefined) => void>();
-      let fault: "away" | "loses answers" | undefined;
+      let fault: StoreFault | undefined;
       const self = {
         hear: (taskId: TaskId | undefined): void => {
           if (fault !== "away") for (const listener of [...listeners]) listener(taskId);
@@ -48,11 +51,12 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
       const pass = async <Result>(work: () => Promise<Result>): Promise<Result> => {
         if (fault === "away") fail();
         const result = await work();
-        if (fault !== undefined) fail();
+        if (fault === "loses answers") fail();
         return result;
       };
       const write = <Result>(taskId: TaskId, work: () => Promise<Result>): Promise<Result> =>
         pass(async () => {
+          if (fault === "refuses writes") fail();
           const result = await work();
           tellOthers(taskId);
           return result;

@@ -103,13 +103,13 @@ export const testMany = ({ describe, it, store, reopen }: StoreSuite): void => {
         return seen;
       };
       const newestFirst = order.toSorted((a, b) => b - a);
-      assert.deepEqual(await pages({}, 7), newestFirst);
-      assert.deepEqual(await pages({}, 100), newestFirst);
-      assert.deepEqual(
+      assertSame(await pages({}, 7), newestFirst);
+      assertSame(await pages({}, 100), newestFirst);
+      assertSame(
         await pages({ slotHeld: true, tool: "transcode" }, 9),
         newestFirst.filter((at) => at % 3 === 0),
       );
-      assert.deepEqual(
+      assertSame(
         await pages({ slotHeld: true }, 9),
         newestFirst.filter((at) => at % 3 === 0),
       );

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "@jest/globals";
-import { asExecutionRef, asStartKey, BridgeError, type ExecutionUpdate } from "@taskbridge/core/adapter";
+import {
+  asExecutionRef,
+  asStartKey,
+  BridgeError,
+  type ExecutionUpdate,
+  type Subscription,
+  type WatchRequest,
+} from "@taskbridge/core/adapter";
 import { createWorld, mine, startTask, stop, type WorldOptions } from "./engine-harness.ts";
 
 const open = async (options: WorldOptions = {}) => {
@@ -191,6 +198,32 @@ describe("a subscription that ends", () => {
       expect(length).toBeGreaterThanOrEqual(6);
       expect(length).toBeLessThanOrEqual(12);
     }
+  });
+
+  it("that comes when it was given up is closed, and says nothing about the one that took its place", async () => {
+    const world = createWorld();
+    const requests: WatchRequest<unknown>[] = [];
+    const closed: number[] = [];
+    let release: () => void = () => {};
+    const watch = async (request: WatchRequest<unknown>): Promise<Subscription> => {
+      const number = requests.push(request);
+      if (number === 1)
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      return { close: async () => void closed.push(number) };
+    };
+    const { engine } = await world.boot({ adapters: { fake: { ...world.backend.connect(), watch } } });
+    await world.clock.advance(35_000);
+    expect([requests.length, engine.unavailableAdapters()]).toEqual([2, []]);
+    release();
+    await world.clock.settle();
+    expect(closed).toEqual([1]);
+    const [late] = requests as [WatchRequest<unknown>];
+    await expect(late.sink([], "9-0")).rejects.toMatchObject({ code: "unavailable" });
+    late.ended(ended());
+    await world.clock.advance(60_000);
+    expect([requests.length, closed]).toEqual([2, [1]]);
   });
 
   it("that lasted is renewed soon, however often that happened before", async () => {

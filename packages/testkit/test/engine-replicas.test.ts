@@ -100,7 +100,9 @@ describe("one execution, read through three servers", () => {
     await startTask(world.replicas[1]);
     const before = world.backend.callsOf("inspect").length;
     await world.clock.advance(600_000);
-    expect(world.backend.callsOf("inspect").length - before).toBeLessThanOrEqual(11);
+    const looks = world.backend.callsOf("inspect").length - before;
+    expect(looks).toBeLessThanOrEqual(11);
+    expect(looks).toBeGreaterThanOrEqual(9);
   });
 });
 
@@ -227,10 +229,57 @@ describe("a store that is away", () => {
     const call = attempted(startTask(one));
     await world.clock.advance(4_000);
     await expect(call).rejects.toBeInstanceOf(BridgeError);
+    expect((await world.store.list({ operator: true }, {}, undefined, 10)).records).toHaveLength(1);
+    // Back for a moment, in which it is found and its removal fails.
+    one.handle.fail("refuses writes");
+    await world.clock.advance(5_000);
     one.handle.reconnect();
     await world.clock.advance(600_000);
     expect(world.backend.callsOf("start")).toEqual([]);
     expect((await world.store.list({ operator: true }, { includeExpired: true }, undefined, 10)).records).toEqual([]);
+  });
+
+  it("keeps those who wait no longer than itself", async () => {
+    const world = await open({ adapter: { without: ["watch"] } });
+    const [one, two] = world.replicas;
+    const { record } = await startTask(two);
+    await world.clock.settle();
+    const wait = one.engine.waitForTask(record.taskId, mine, { until: "ended", timeoutMs: 60_000 });
+    await world.clock.settle();
+    one.handle.fail("away");
+    await world.clock.advance(12_000);
+    world.backend.of().succeed({});
+    await two.engine.readTask(record.taskId, mine);
+    // Back, and without having told what it missed.
+    one.handle.fail(undefined);
+    const before = world.clock.now();
+    let endedAt = 0;
+    wait.then(() => {
+      endedAt = world.clock.now();
+    });
+    await world.clock.advance(20_000);
+    expect((await wait).record.state).toBe("succeeded");
+    expect(endedAt - before).toBeLessThanOrEqual(2_500);
+  });
+
+  it("makes no backend look away", async () => {
+    let isAway = true;
+    const world = createWorld({
+      wrapStore: (store) => ({
+        ...store,
+        loadCursor: async (name) => {
+          if (isAway) throw new BridgeError("unavailable", "the store is away");
+          return store.loadCursor(name);
+        },
+      }),
+    });
+    const { engine } = await world.boot();
+    await world.clock.advance(30_000);
+    expect(engine.unavailableAdapters()).toEqual([]);
+    expect(subscriptions(world)).toBe(0);
+    isAway = false;
+    await world.clock.advance(6_000);
+    expect(subscriptions(world)).toBe(1);
   });
 
   it("does not lose a ref that came while it was away", async () => {

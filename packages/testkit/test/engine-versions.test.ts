@@ -68,6 +68,23 @@ describe("a record that a later version has written", () => {
     expect(cancelled).toMatchObject({ state: "cancelled", wakeAt: 0 });
   });
 
+  it("keeps nothing else waiting that is due, however many of them there are", async () => {
+    const world = createWorld({ replicas: true, limits: { maxConcurrentTasksPerOwner: 100 } });
+    const [one] = [await world.boot(), await world.boot()];
+    for (let index = 0; index < 40; index++) {
+      const { record } = await startTask(one);
+      const current = (await world.record(record.taskId)) as TaskRecord;
+      await world.store.revise(withLater(current), current.revision);
+    }
+    await world.clock.advance(10_000);
+    world.backend.faults.always("start", { before: "unavailable" });
+    for (let index = 0; index < 20; index++) await startTask(one);
+    one.kill();
+    world.backend.faults.clear();
+    await world.clock.advance(3_000);
+    expect(world.backend.executions).toHaveLength(60);
+  });
+
   it("costs no more than a look a second", async () => {
     let looks = 0;
     const world = createWorld({

@@ -7,6 +7,10 @@ export interface CallPacer {
   take(): number;
 }
 
+/** Shares of the interval. Chance keeps one process from being first every time. */
+const leastRetry = 0.2;
+const mostPause = 1.2;
+
 /**
  * Calls are spread evenly over the minute. Processes that share the store share the rate as well: whoever gets the lease of
  * the next interval sends.
@@ -15,7 +19,10 @@ export const callPacer = (engine: EngineContext, adapterId: AdapterId, ready: ()
   const perMinute = engine.adapters.get(adapterId)?.traits.maxInspectCallsPerMinute;
   if (perMinute === undefined) return { take: () => 0 };
   const intervalMs = Math.ceil(60_000 / perMinute);
+  const random = (least: number, most: number): number =>
+    least + ((most - least) * (engine.random(1)[0] as number)) / 255;
   let nextCallAt = 0;
+  let grantedUntil = 0;
   let turn: "none" | "asked" | "granted" = "none";
 
   const ask = async (): Promise<void> => {
@@ -25,7 +32,8 @@ export const callPacer = (engine: EngineContext, adapterId: AdapterId, ready: ()
       () => false,
     );
     turn = isOurs ? "granted" : "none";
-    if (!isOurs) nextCallAt = engine.store.now() + intervalMs;
+    grantedUntil = engine.store.now() + intervalMs;
+    if (!isOurs) nextCallAt = engine.store.now() + intervalMs * random(leastRetry, 1);
     ready();
   };
 
@@ -33,6 +41,7 @@ export const callPacer = (engine: EngineContext, adapterId: AdapterId, ready: ()
     take: () => {
       const waitMs = nextCallAt - engine.store.now();
       if (waitMs > 0) return waitMs;
+      if (turn === "granted" && engine.store.now() >= grantedUntil) turn = "none";
       if (engine.store.shared && turn !== "granted") {
         if (turn === "none") {
           turn = "asked";
@@ -41,7 +50,8 @@ export const callPacer = (engine: EngineContext, adapterId: AdapterId, ready: ()
         return Number.POSITIVE_INFINITY;
       }
       turn = "none";
-      nextCallAt = engine.store.now() + intervalMs;
+      // Who has had a turn leaves the next one, as often as not, to those who have not.
+      nextCallAt = engine.store.now() + intervalMs * (engine.store.shared ? random(1, mostPause) : 1);
       return 0;
     },
   };

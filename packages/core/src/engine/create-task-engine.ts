@@ -29,6 +29,7 @@ import { type RandomBytes, systemRandomBytes } from "./task-id.ts";
 import { type ResolvedTool, resolveTool, type ToolDefinition } from "./tool-definition.ts";
 import { jsonChecks } from "./validate-json.ts";
 import { adapterWatcher } from "./watch-adapters.ts";
+import { withdrawals } from "./withdrawals.ts";
 
 /** What an engine is made of. */
 export interface TaskEngineOptions {
@@ -85,11 +86,13 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     lookSoon: (record) => background(scheduler.lookNow(record)),
     lookForEnd: (record) => scheduler.lookNow(record, "status"),
     serveSoon: (record) => background(serveDue(engine, record)),
+    withdraw: (record) => taken.add(record),
     audit: (event) => audit({ ...event, at: options.store.now() }),
     background,
   };
   const scheduler = inspectScheduler(engine);
   const watcher = adapterWatcher(engine);
+  const taken = withdrawals(engine);
   const services = [serviceLoop(engine), sweeper(engine, scheduler), watcher];
   let resting: Promise<unknown> | undefined;
   const rest = (): Promise<unknown> => {
@@ -164,6 +167,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     close: async () => {
       stopHearing();
       scheduler.stop();
+      taken.stop();
       const drained = rest().then(async () => {
         while (work.size > 0) await Promise.all(work);
       });

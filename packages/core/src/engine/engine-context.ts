@@ -31,6 +31,8 @@ export interface EngineContext {
   lookForEnd(record: TaskRecord): Promise<void>;
   /** Carries out, in this process and at once, what is due for a record: also where no service loop runs. */
   serveSoon(record: TaskRecord): void;
+  /** Takes back a record that the store may hold although its caller was told that it was away. */
+  withdraw(record: Pick<TaskRecord, "taskId" | "startKey">): void;
   audit(event: Omit<AuditEvent, "at">): void;
   /** Lets work go on after its caller was answered. Its failure is audited; `close` waits for it. */
   background(work: Promise<unknown>): void;

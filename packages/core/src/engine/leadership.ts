@@ -29,6 +29,7 @@ export const leadership = (engine: EngineContext, name: string, work: LedWork): 
   let isLeading = false;
   let isStopped = false;
   let cancelTimer: () => void = () => {};
+  let cancelLapse: () => void = () => {};
   let turn: Promise<void> = Promise.resolve();
 
   const lead = (leads: boolean): void => {
@@ -49,7 +50,12 @@ export const leadership = (engine: EngineContext, name: string, work: LedWork): 
     } catch (error) {
       engine.audit({ kind: "internal_error", message: `the lease ${name}: ${toBridgeError(error).message}` });
     }
-    if (!isStopped) lead(engine.store.now() < heldUntil);
+    if (isStopped) return;
+    const leftMs = heldUntil - engine.store.now();
+    lead(leftMs > 0);
+    // A beat may hang for as long as the store does.
+    cancelLapse();
+    if (leftMs > 0) cancelLapse = engine.clock.schedule(leftMs, () => lead(false));
   };
 
   const beatOn = (): void => {
@@ -63,6 +69,7 @@ export const leadership = (engine: EngineContext, name: string, work: LedWork): 
     stop: async () => {
       isStopped = true;
       cancelTimer();
+      cancelLapse();
       await turn;
       if (isLeading) work.lost();
       isLeading = false;

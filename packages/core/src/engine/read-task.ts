@@ -14,7 +14,7 @@ import { within } from "./within.ts";
 
 /** Waiters read again after this long (milliseconds): a wake-up that was lost costs seconds, not a hang. */
 const rereadMs = 10_000;
-/** After a read that failed, a follower is told again after this long (milliseconds). */
+/** After a read that failed, the next one follows after this long (milliseconds). */
 const retellMs = 1_000;
 
 /** The record as this caller sees it, with what else is known of it, but for its output. */
@@ -129,8 +129,9 @@ const attendTask = (
     hear(record);
   };
   const reread = async (): Promise<TaskRecord | undefined> => {
-    readAt = engine.store.now();
+    const askedAt = engine.store.now();
     const record = await engine.store.read(taskId);
+    readAt = askedAt;
     take(record);
     return record;
   };
@@ -149,6 +150,7 @@ const attendTask = (
     } catch (error) {
       // A store that fails once must not leave those who wait without any further read.
       engine.audit({ kind: "internal_error", taskId, message: toBridgeError(error).message });
+      pauseMs = retellMs;
     }
     if (!isStopped) cancelTimer = engine.clock.schedule(pauseMs, () => engine.background(turn()));
   };

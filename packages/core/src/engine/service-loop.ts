@@ -58,11 +58,14 @@ export const serviceLoop = (engine: EngineContext): Service => {
   const takeTurn = async (): Promise<number> => {
     const now = engine.store.now();
     for (const [taskId, until] of coolUntil) if (until <= now) coolUntil.delete(taskId);
-    const many = mostAtOnce + coolUntil.size;
-    const due = await (engine.store.shared ? engine.store.due(many, handedOutMs) : engine.store.due(many));
+    const { shared } = engine.store;
+    // What is claimed is passed over the next time, so that what cools down here does not come again and again.
+    const due = await (shared
+      ? engine.store.due(mostAtOnce, handedOutMs)
+      : engine.store.due(mostAtOnce + coolUntil.size));
     const ready = due.filter((record) => !coolUntil.has(record.taskId)).slice(0, mostAtOnce);
     await Promise.all(ready.map((record) => serve(record)));
-    if (ready.length > 0) return engine.store.now();
+    if (ready.length > 0 || (shared && due.length === mostAtOnce)) return engine.store.now();
     if (due.length > 0) return now + coolDownMs;
     const next = (await engine.store.nextWakeAt()) ?? Number.POSITIVE_INFINITY;
     // What was due at the time of the look is with another process.

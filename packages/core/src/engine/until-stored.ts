@@ -29,7 +29,7 @@ export const untilStored = async <Result>(
 };
 
 /** Shorter when the engine closes. */
-export const pause = (engine: EngineContext, ms: number): Promise<void> =>
+const pause = (engine: EngineContext, ms: number): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {
       cancelTimer();

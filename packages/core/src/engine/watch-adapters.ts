@@ -1,15 +1,18 @@
-import { toBridgeError } from "../contract/bridge-error.ts";
+import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
 import type { AdapterId } from "../contract/identity.ts";
-import type { Subscription, WorkflowAdapter } from "../contract/workflow-adapter.ts";
+import type { Subscription, WatchRequest, WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import { callAdapter } from "./call-adapter.ts";
 import { backOffMs } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { type LedWork, leadership, soleLead } from "./leadership.ts";
 import type { Service } from "./service.ts";
 import { takeUpdates } from "./take-updates.ts";
+import { untilStored } from "./until-stored.ts";
 
 /** A subscription that held at least this long (milliseconds) was a good one. */
 const lastingMs = 60_000;
+/** How long a store that is away is waited for (milliseconds) before it is tried from the beginning. */
+const storeAwayMs = 600_000;
 
 export interface AdapterWatcher extends Service {
   /** Whether this adapter can push and its subscription could not be made, or has ended and is not there again. */
@@ -59,7 +62,9 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
     // One of our own that is still ending would be told what this one is to be told.
     await closing;
     if (!isWanted || open !== undefined) return;
-    const position = await openPosition(engine, adapterId);
+    // A store that is away is no fault of the backend.
+    const position = await untilStored(engine, storeAwayMs, () => openPosition(engine, adapterId));
+    if (!isWanted) return;
     /** Whatever is told of this subscription once another is there is not about that one. */
     let isCurrent = true;
     const end = (message: string): void => {
@@ -68,25 +73,27 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
       resubscribe(message);
       close();
     };
+    const request: WatchRequest<unknown> = {
+      targets: targetsOf(engine, adapterId, adapter),
+      ...(position.start === undefined ? {} : { cursor: position.start }),
+      sink: async (updates, cursor) => {
+        if (!isCurrent) throw new BridgeError("unavailable", "this subscription was given up");
+        await takeUpdates(engine, adapterId, updates);
+        if (cursor !== undefined && !(await position.move(cursor)))
+          end("another process has gone on from its position");
+      },
+      ended: (error) => end(error.message),
+    };
     const subscription = await callAdapter(engine, {
       adapterId,
       operation: "watch",
       timeoutMs: engine.limits.callTimeoutMs,
       onTimeout: "unavailable",
-      run: async (watched, context) =>
-        watched.watch?.(
-          {
-            targets: targetsOf(engine, adapterId, adapter),
-            ...(position.start === undefined ? {} : { cursor: position.start }),
-            sink: async (updates, cursor) => {
-              await takeUpdates(engine, adapterId, updates);
-              if (cursor !== undefined && !(await position.move(cursor)))
-                end("another process has gone on from its position");
-            },
-            ended: (error) => end(error.message),
-          },
-          context,
-        ),
+      run: async (watched, context) => watched.watch?.(request, context),
+      takeLate: async (late) => late?.close(),
+    }).catch((error: unknown) => {
+      isCurrent = false;
+      throw error;
     });
     if (subscription === undefined) return;
     open = subscription;

@@ -23,7 +23,7 @@ export interface StoreProbeParts {
 const timeoutMs = 900;
 /** An answer serves everybody who asks within this time of the question (milliseconds). */
 const freshMs = 1_000;
-/** Nothing is ever kept under it: what counts is that the store says so. */
+/** Nothing is ever kept under this name: what counts is that the store says so. */
 const name = "health";
 
 export const createStoreProbe = ({ store, clock, log }: StoreProbeParts): StoreProbe => {

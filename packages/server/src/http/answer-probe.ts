@@ -43,13 +43,17 @@ export const answerProbe = async (request: ProbeRequest, parts: ProbeParts): Pro
   return probes[path]?.(request, parts);
 };
 
+/** A proxy on this machine names by these whom it speaks for. */
+const forwardHeaders = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+
 /**
  * Strangers learn what the status says already. So do pages, which could have their name point at this machine and read the
  * answer (DNS rebinding).
  */
 const mayKnow = async ({ headers, from = "" }: ProbeRequest, { guard, isVerified }: ProbeParts): Promise<boolean> => {
   if (guard(headers) !== undefined) return false;
-  return isLoopback(from.replace(/^::ffff:/i, "")) || (await isVerified(headers));
+  const isFromHere = !forwardHeaders.some((name) => headers[name] !== undefined);
+  return (isFromHere && isLoopback(from.replace(/^::ffff:/i, ""))) || (await isVerified(headers));
 };
 
 const toAnswer = (status: number, body: object): Response =>

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import type { Readiness } from "../health/readiness.ts";
 import { refuse, refuseTooLarge } from "../refuse.ts";
@@ -21,6 +22,8 @@ export interface HttpListener {
   readonly port: number;
   /** From now on each connection is closed with its answer, so that its client's next request goes elsewhere. Refuses nothing. */
   leave(): void;
+  /** Resolves once the requests have begun that the system holds already, and would refuse; after a while also when more come. */
+  quiet(): Promise<void>;
   /** Takes no more requests. Resolves once those under way are answered. */
   drain(): Promise<void>;
   /** Closes what is left. */
@@ -33,6 +36,11 @@ export interface HttpListenOptions {
   readonly readiness: () => Promise<Readiness>;
 }
 
+/** A turn of the event loop accepts one connection, and the next ones read its request. */
+const calmTurns = 4;
+/** Milliseconds. */
+const mostQuietMs = 2_000;
+
 /** Longer than the idle time of common load balancers, so that none sends into a connection that is being closed. */
 const keepAliveTimeoutMs = 75_000;
 
@@ -44,6 +52,8 @@ export const listenHttp = async (
 ): Promise<HttpListener> => {
   const guard = createRequestGuard(address);
   const responses = new Set<ServerResponse>();
+  /** Of connections and of requests. */
+  let arrivals = 0;
   let isLeaving = false;
   let isDraining = false;
   let drained: () => void = () => {};
@@ -107,6 +117,7 @@ export const listenHttp = async (
   };
   const server = createServer((request, response) => {
     const { socket } = request;
+    arrivals++;
     responses.add(response);
     response.once("finish", () => {
       // One that had begun before has promised its client to keep the connection.
@@ -121,6 +132,9 @@ export const listenHttp = async (
       response.destroy();
     });
   });
+  server.on("connection", () => {
+    arrivals++;
+  });
   server.keepAliveTimeout = keepAliveTimeoutMs;
   await bind(server, address);
   server.on("error", (error) => log.error({ err: error }, "the listener has failed"));
@@ -130,6 +144,14 @@ export const listenHttp = async (
     url: `http://${toUrlHost(address.host)}:${port}${address.path}`,
     leave: () => {
       isLeaving = true;
+    },
+    quiet: async () => {
+      const until = performance.now() + mostQuietMs;
+      for (let calm = 0; calm < calmTurns && performance.now() < until; ) {
+        const before = arrivals;
+        await setImmediate();
+        calm = arrivals === before ? calm + 1 : 0;
+      }
     },
     drain: async () => {
       isLeaving = true;

@@ -5,6 +5,7 @@ import type { Owner } from "../caller.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
 import { isRequestTimeout } from "../mcp/call-lifetime.ts";
 import { createRecentSet } from "../recent-set.ts";
+import { refuse } from "../refuse.ts";
 import { toSessionName } from "../session/call-origin.ts";
 import { cancelElsewhere } from "../session/cancel-elsewhere.ts";
 import type { RequestId } from "../session/client-link.ts";
@@ -18,6 +19,7 @@ import { createRequestStreams } from "./request-streams.ts";
 import { waitsForNews } from "./serve-legacy.ts";
 import type { Introduction } from "./session-id.ts";
 import type { KeptSession, SessionPlace } from "./session-table.ts";
+import { createStreamIds, type LostWait } from "./stream-ids.ts";
 import { tapStream } from "./stream-tap.ts";
 
 /** A session over Streamable HTTP. */
@@ -119,6 +121,19 @@ export const openHttpSession = async (
     if (isAnswer && (await takeStrayAnswer(parts, question, response.result))) return;
     await serve.letters.send(from, String(response.id), response);
   };
+  const streamIds = createStreamIds({ sealer: serve.sealer, about: id, revision: session.revision });
+  /** The same wait once more, in place of one whose loss nobody may have noticed. */
+  const resume = async (
+    request: Request,
+    { id: requestId, taskId }: LostWait,
+    authInfo: AuthInfo | undefined,
+  ): Promise<Response> => {
+    const again = toPost(request);
+    if (!streams.channelOf(requestId).closed.aborted) {
+      await kept.post(again, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } }, authInfo);
+    }
+    return kept.post(again, { jsonrpc: "2.0", id: requestId, method: "tasks/result", params: { taskId } }, authInfo);
+  };
   const kept: HttpSession = {
     owner,
     session,
@@ -133,7 +148,8 @@ export const openHttpSession = async (
       const { body, strays } = ids.fromWire(parsedBody);
       const takenBack = takenBackIds(body).filter((requestId) => !recent.has(requestId));
       for (const requestId of toMessages(body).flatMap(askedId)) recent.add(requestId);
-      const response = await streams.answer({ request, body, expires: expiry(authInfo) }, () =>
+      const shape = streamIds.shapeFor(body);
+      const response = await streams.answer({ request, body, shape, expires: expiry(authInfo) }, () =>
         transport.handleRequest(request, { parsedBody: body }),
       );
       if (!response.ok) return response;
@@ -142,6 +158,9 @@ export const openHttpSession = async (
       return response;
     },
     listen: async (request, authInfo) => {
+      const lost = streamIds.read(request.headers.get("last-event-id"));
+      if (lost === "over") return refuse(405, "The answer was sent: there is nothing to resume");
+      if (lost !== undefined) return resume(request, lost, authInfo);
       let response = await transport.handleRequest(request);
       if (response.status === 409) {
         // A client that comes back may have lost the other without anybody having noticed.
@@ -173,11 +192,13 @@ export const openHttpSession = async (
 const mostRecent = 100;
 
 /** What any POST has that the SDK looks at. */
-const anyPost = (): Request =>
-  new Request("http://localhost", {
-    method: "POST",
-    headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
-  });
+const postHeaders = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+
+const anyPost = (): Request => new Request("http://localhost", { method: "POST", headers: postHeaders });
+
+/** The answer goes out in place of that to the given request. */
+const toPost = ({ url, headers, signal }: Request): Request =>
+  new Request(url, { method: "POST", headers: { ...Object.fromEntries(headers), ...postHeaders }, signal });
 
 /** The handshake once more: so the SDK knows all that it would know had the session begun here. */
 const toInitialize = ({ revision, capabilities }: Introduction): object => ({

@@ -2,7 +2,7 @@ import { invalidRequestCode } from "@taskbridge/protocol";
 import type { Channel } from "../session/channel.ts";
 import type { RequestId } from "../session/client-link.ts";
 import { askedId, cancelledId, toMessages, type WireMessage } from "./posted-messages.ts";
-import { type StreamTap, tapStream } from "./stream-tap.ts";
+import { type StreamShape, type StreamTap, tapStream } from "./stream-tap.ts";
 
 /** The answers of one session that are under way, each with its stream. */
 export interface RequestStreams {
@@ -24,6 +24,8 @@ export interface AnsweredPost {
   readonly request: Request;
   /** Parsed. */
   readonly body: unknown;
+  /** Of the stream of the answer. */
+  readonly shape?: StreamShape | undefined;
   /** Calls `end` when the caller is no longer verified. Returns how to call that off. */
   readonly expires: (end: () => void) => () => void;
 }
@@ -90,7 +92,7 @@ export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): 
       if (stream === undefined) return { on: id, closed: AbortSignal.abort(), isReady: () => false };
       return { on: id, closed: stream.closed.signal, isReady: () => stream.tap?.isReady() ?? true };
     },
-    answer: async ({ request, body, expires }, handle) => {
+    answer: async ({ request, body, shape, expires }, handle) => {
       const messages = toMessages(body);
       const inUse = findInUse(messages, open);
       if (inUse !== undefined) return refuseUsed(inUse);
@@ -102,7 +104,7 @@ export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): 
         for (const id of ids) end(id);
         return response;
       }
-      const tap = tapStream(response.body, request.signal);
+      const tap = tapStream(response.body, request.signal, shape);
       for (const id of ids) {
         const stream = open.get(id);
         if (stream !== undefined) stream.tap = tap;

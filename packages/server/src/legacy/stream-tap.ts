@@ -14,10 +14,22 @@ export interface StreamTap {
   lose(): void;
 }
 
-const opening = new TextEncoder().encode(": open\n\n");
+/** What goes out beside what comes. */
+export interface StreamShape {
+  /** Goes out first. Default: a comment. */
+  readonly opening?: Uint8Array;
+  /** Changes what goes out. */
+  readonly mark?: (frame: Uint8Array) => Uint8Array;
+}
+
+const comment = new TextEncoder().encode(": open\n\n");
 
 /** Passes an event stream on, as fast as it is read, its failure as well. `gone` fires when its reader is no longer there. */
-export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal): StreamTap => {
+export const tapStream = (
+  source: ReadableStream<Uint8Array>,
+  gone: AbortSignal,
+  { opening = comment, mark = (frame) => frame }: StreamShape = {},
+): StreamTap => {
   const reader = source.getReader();
   const closed = new AbortController();
   let isWaiting = false;
@@ -62,7 +74,7 @@ export const tapStream = (source: ReadableStream<Uint8Array>, gone: AbortSignal)
         const { value, done } = await read();
         if (!done) {
           isWaiting = false;
-          return controller.enqueue(value);
+          return controller.enqueue(mark(value));
         }
         finish();
         controller.close();

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
 import type { TaskStore } from "@taskbridge/core/store";
@@ -148,6 +149,30 @@ describe("while it drains, a server", () => {
     expect((await call).result).toMatchObject({ isError: false, structuredContent: { taskId: expect.any(String) } });
     await stopped;
   });
+});
+
+test("when its drain is over, a server answers whom the system has let in already", async () => {
+  const served = await serve();
+  // The first request takes long, which is not what this is about.
+  await served.rpc("tools/list");
+  const { stopped, server, url } = drain(served);
+  const { hostname, port } = new URL(url);
+  const sockets = Array.from({ length: 8 }, () => connect(Number(port), hostname));
+  const { headers, body } = toPost("tools/list");
+  const lines = Object.entries({ ...headers, host: `${hostname}:${port}`, "content-length": body.length });
+  const sent = `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
+  const answers = sockets.map(async (socket) => {
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+    socket.write(sent);
+    await once(socket, "close");
+    return text.slice(0, text.indexOf("\r\n"));
+  });
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  await Promise.all([server.close(), stopped]);
+  expect(await Promise.all(answers)).toEqual(sockets.map(() => "HTTP/1.1 200 OK"));
 });
 
 test("when its drain is over, a server stops by itself", async () => {

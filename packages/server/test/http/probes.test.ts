@@ -65,6 +65,12 @@ describe("GET /readyz", () => {
     expect(await probe(url, "/readyz", { headers })).toEqual([503, { ready: false }]);
   });
 
+  test("a proxy on this machine speaks for strangers", async () => {
+    const { url } = await serve();
+    for (const name of ["X-Forwarded-For", "Forwarded", "Via"])
+      expect(await probe(url, "/readyz", { headers: { [name]: "203.0.113.7" } })).toEqual([200, { ready: true }]);
+  });
+
   test("names the adapters whose backends do not answer, which makes nobody unready", async () => {
     const clock = fakeClock();
     const { url, rpc, backend } = await serve({ clock, fake: { clock } });
@@ -100,17 +106,17 @@ describe("GET /readyz", () => {
     const clock = fakeClock();
     const stored = memoryStore({ clock });
     const loadCursor: TaskStore["loadCursor"] = (name) =>
-      name.startsWith("watch:") ? stored.loadCursor(name) : new Promise(() => {});
+      name === "health" ? new Promise(() => {}) : stored.loadCursor(name);
     const store: TaskStore = { ...stored, loadCursor };
     const { url } = await serve({ store, clock, fake: { clock } });
     const told = await whileTimePasses(clock, probe(url, "/readyz"));
     expect(told).toMatchObject([503, { ready: false, store: "unavailable" }]);
   });
 
-  test("a server whose store has never answered is not ready", async () => {
+  test("a server whose store has never answered a probe is not ready", async () => {
     const outage = withOutages();
-    outage.begin("refuses");
     const { url, server } = await serve({ store: outage.store });
+    outage.begin("refuses");
     const told = { ready: false, store: "unavailable", draining: false };
     expect(await probe(url, "/readyz")).toMatchObject([503, told]);
     expect(await server.readiness()).toMatchObject(told);

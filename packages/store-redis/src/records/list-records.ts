@@ -1,11 +1,19 @@
-import type { ListFilter, ListPage, ListScope, TaskRecord } from "@taskbridge/core/store";
+import {
+  asTaskId,
+  createCursor,
+  type ListFilter,
+  type ListPage,
+  type ListPosition,
+  type ListScope,
+  parseCursor,
+  type TaskRecord,
+} from "@taskbridge/core/store";
 import { shards } from "../keys.ts";
 import { type Call, type Command, type Reply, script } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { deadlineOf } from "./attempt.ts";
 import { parseEntry, toPosition } from "./index-entry.ts";
 import { type IndexWalk, walkSet, walkSets } from "./index-walk.ts";
-import { createCursor, parseCursor } from "./list-cursor.ts";
 import { parseStored } from "./stored-record.ts";
 
 /** What a listing wants. */
@@ -39,8 +47,7 @@ const graceMs = 60_000;
 
 export const listRecords = async (context: StoreContext, call: Call, listing: Listing): Promise<ListPage> => {
   const { scope, filter, cursor, limit } = listing;
-  const position = cursor === undefined ? undefined : toPosition(asRecord(parseCursor(cursor, scope, filter)));
-  const { walk, set } = startWalk(context, call, listing, position);
+  const { walk, set } = startWalk(context, call, listing, cursor && toBound(parseCursor(cursor, scope, filter)));
   const records: TaskRecord[] = [];
   // One more than asked tells whether there is a next page.
   for (let count = limit + 1; records.length <= limit; count = Math.min(2 * count, mostAtOnce)) {
@@ -57,16 +64,7 @@ export const listRecords = async (context: StoreContext, call: Call, listing: Li
     : { records: shown };
 };
 
-const asRecord = ({
-  createdAt,
-  taskId,
-}: {
-  createdAt: number;
-  taskId: string;
-}): { createdAt: number; taskId: TaskRecord["taskId"] } => ({
-  createdAt,
-  taskId: taskId as TaskRecord["taskId"],
-});
+const toBound = ({ createdAt, taskId }: ListPosition): string => toPosition({ createdAt, taskId: asTaskId(taskId) });
 
 /** The narrowest index that has all that is wanted. `set`: where that is one set, in another slot than the records. */
 const startWalk = (

@@ -1,0 +1,111 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { BalancerOutcome } from "@taskbridge/services/balancer";
+import { extensionClient } from "../clients/extension-client.ts";
+import { ourClient } from "../clients/our-client.ts";
+import type { DriverKind, TaskDriver } from "../clients/task-driver.ts";
+import type { StoreKind } from "../fleet/backing-store.ts";
+import { type Fleet, openFleet } from "../fleet/fleet.ts";
+import { callOn, type OurCalls } from "./call-on.ts";
+import { type Drain, findDrainFaults } from "./find-drain-faults.ts";
+import { noPolls, type Polls, pollOn, type WatchedTask } from "./poll-on.ts";
+
+export interface RollingOptions {
+  readonly store: StoreKind;
+  readonly replicas: number;
+  /** Of all SDK clients together. */
+  readonly pollsPerSecond: number;
+  /** How often each replica is restarted. */
+  readonly rounds: number;
+  readonly drainMs: number;
+}
+
+export interface RollingOutcome {
+  /** Of unmodified SDK clients on 2026-07-28. */
+  readonly polls: Polls;
+  /** Of `@taskbridge/client`, on all wires with tasks. */
+  readonly calls: OurCalls;
+  /** Requests that failed at a replica after it was told to stop, and replicas that did not end as they should. */
+  readonly drainFaults: readonly string[];
+  /** How often each outcome came at the balancer, by replica. */
+  readonly tally: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly restarts: number;
+  readonly tookMs: number;
+}
+
+const owner = { name: "roller", token: "chaos-token-of-the-roller" };
+const pollers = 20;
+const watchedTasks = 30;
+/** They end while replicas are restarted. */
+const shortestMs = 2_000;
+const longestMs = 40_000;
+/** Between two restarts, as a deployment waits for a replica to be ready (milliseconds). */
+const restMs = 1_000;
+
+/** Restarts one replica after the other by SIGTERM while clients go on. */
+export const rollingRun = async (options: RollingOptions): Promise<RollingOutcome> => {
+  const outcomes: BalancerOutcome[] = [];
+  const fleet = await openFleet({
+    ...options,
+    workers: 2,
+    owners: [owner],
+    onOutcome: (outcome) => outcomes.push(outcome),
+  });
+  try {
+    const tasks = await startTasks(fleet);
+    const over = new AbortController();
+    const polls = noPolls();
+    const calls: OurCalls = { done: 0, failed: [] };
+    const startedAt = performance.now();
+    const polling = Array.from({ length: pollers }, async (_, index) => {
+      await pause((index * 1_000) / options.pollsPerSecond);
+      const everyMs = (pollers * 1_000) / options.pollsPerSecond;
+      await pollOn({ connect: () => connect(fleet, extensionClient), tasks, everyMs, polls, signal: over.signal });
+    });
+    const calling = (["2026-07-28", "2025-11-25", "sep-1686"] as const).map(async (wire) =>
+      callOn(await connect(fleet, ourClient(wire)), wire, calls, over.signal),
+    );
+    const rolling = rollAll(fleet, options.rounds).finally(() => over.abort());
+    const [drains] = await Promise.all([rolling, ...polling, ...calling]);
+    const tookMs = performance.now() - startedAt;
+    const drainFaults = findDrainFaults(outcomes, drains);
+    return { polls, calls, drainFaults, tally: fleet.balancer.tally(), restarts: drains.length, tookMs };
+  } finally {
+    await fleet.close();
+  }
+};
+
+const connect = ({ url }: Fleet, kind: DriverKind): Promise<TaskDriver> =>
+  kind.connect({
+    url,
+    headers: { authorization: `Bearer ${owner.token}` },
+    onAsk: () => ({ action: "accept", content: { token: "" } }),
+  });
+
+const startTasks = async (fleet: Fleet): Promise<readonly WatchedTask[]> => {
+  const driver = await connect(fleet, extensionClient);
+  const tasks: WatchedTask[] = [];
+  for (let index = 0; index < watchedTasks; index++) {
+    const call = `watched-${index}`;
+    const ms = Math.round(shortestMs + ((longestMs - shortestMs) * index) / watchedTasks);
+    const begun = await driver.start("slow", { call, ms });
+    if ("taskId" in begun) tasks.push({ taskId: begun.taskId, call, hasEnded: false });
+  }
+  await driver.close();
+  return tasks;
+};
+
+const rollAll = async ({ replicas, targets, balancer }: Fleet, rounds: number): Promise<readonly Drain[]> => {
+  const drains: Drain[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, replica] of replicas.entries()) {
+      await pause(restMs);
+      const { host, port } = targets[index] as (typeof targets)[number];
+      const toldAt = Date.now();
+      const { exitCode, goneAt } = await replica.roll();
+      drains.push({ target: `${host}:${port}`, toldAt, goneAt, exitCode });
+      await balancer.look();
+    }
+  }
+  await pause(restMs);
+  return drains;
+};

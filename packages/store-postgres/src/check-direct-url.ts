@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import { BridgeError } from "@taskbridge/core/store";
+import { Client, type ClientConfig } from "pg";
+import type { ChangeNotice } from "./change-sender.ts";
+import type { Connection } from "./connection.ts";
+import { destroyClient } from "./destroy-client.ts";
+import { toError } from "./to-error.ts";
+
+/**
+ * Sends a notice of nothing through the pooler and listens for it on the direct way. Rejects with `misconfigured` when it is not
+ * heard, which nobody would notice otherwise but by waiting longer.
+ */
+export const checkDirectUrl = async (
+  connection: Connection,
+  direct: ClientConfig,
+  channel: string,
+  timeoutMs: number,
+): Promise<void> => {
+  const client = new Client({ ...direct, connectionTimeoutMillis: timeoutMs });
+  // What it tells, the statements under way reject with too.
+  client.on("error", () => undefined);
+  const origin = randomUUID();
+  const heard = new Promise<boolean>((resolve) => {
+    client.on("notification", ({ payload }) => {
+      if (payload?.includes(origin)) resolve(true);
+    });
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs);
+  });
+  try {
+    await client.connect();
+    await Promise.race([client.query(`LISTEN "${channel}"`), late]);
+    const notice = JSON.stringify({ origin, taskIds: [] } satisfies ChangeNotice);
+    await connection.query("open", { text: "SELECT pg_notify($1, $2)", values: [channel, notice] });
+    if (await Promise.race([heard, late])) return;
+    throw new BridgeError(
+      "misconfigured",
+      "directUrl: what is told through url is not heard there; it must lead to the same database, and not through a pooler",
+      { operation: "open", data: { path: "directUrl" } },
+    );
+  } catch (error) {
+    throw toError(error, `PostgreSQL at ${client.host}:${client.port}/${client.database} (directUrl)`, "open");
+  } finally {
+    clearTimeout(timer);
+    destroyClient(client);
+  }
+};

@@ -1,0 +1,132 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { expect, it } from "@jest/globals";
+import type { TaskId } from "@taskbridge/core/store";
+import { type FaultProxy, startFaultProxy } from "@taskbridge/services/fault-proxy";
+import { createSample, sampleRecord } from "@taskbridge/testkit/store";
+import { Pool } from "pg";
+import { postgresStore } from "../src/postgres-store.ts";
+import { rejectionOf } from "./database.ts";
+import { describeOnOwnServer, recover, timeoutMs } from "./own-server.ts";
+import { until } from "./until.ts";
+
+/** A way to the server on which what is open can be made to lead nowhere: nothing passes any more, and nothing is closed. */
+const startRelay = async (to: number): Promise<{ port: number; swallow(): void; close(): Promise<void> }> => {
+  const pairs: (readonly [Socket, Socket])[] = [];
+  const relay = createServer((client) => {
+    const upstream = connect({ host: "127.0.0.1", port: to });
+    pairs.push([client, upstream]);
+    for (const [one, another] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.pipe(another);
+      one.on("error", () => another.destroy());
+    }
+  });
+  relay.listen({ host: "127.0.0.1", port: 0 });
+  await once(relay, "listening");
+  return {
+    port: (relay.address() as AddressInfo).port,
+    swallow: () => {
+      for (const socket of pairs.flat()) socket.unpipe().resume();
+    },
+    close: async () => {
+      for (const socket of pairs.flat()) socket.destroy();
+      relay.close();
+      await once(relay, "close");
+    },
+  };
+};
+
+describeOnOwnServer(
+  "faults on the way",
+  ({ server, keep, open, openSession }) => {
+    const openProxy = async (): Promise<{ proxy: FaultProxy; url: string }> => {
+      const proxy = keep(await startFaultProxy(server()));
+      return { proxy, url: `postgres://postgres@${proxy.host}:${proxy.port}/postgres` };
+    };
+
+    it("an answer that is lost leaves a create `unavailable`, and its repetition finds it", async () => {
+      const { proxy, url } = await openProxy();
+      const store = await open({ url });
+      const record = sampleRecord();
+      proxy.set({ losesAnswer: (request) => request.includes(record.taskId) });
+      expect((await rejectionOf(createSample(store, record))).code).toBe("unavailable");
+      expect(proxy.lostAnswers).toBe(1);
+      proxy.set({});
+      const repeated = await rejectionOf(createSample(store, record, { uniqueKeys: [{ key: "late" }] }));
+      expect([repeated.code, repeated.data]).toEqual(["conflict", { taskId: record.taskId }]);
+      expect((await store.read(record.taskId))?.revision).toBe(1);
+    });
+
+    it("connections that are cut under it do not concern a read", async () => {
+      const { proxy, url } = await openProxy();
+      const store = await open({ url });
+      const { taskId } = await createSample(store);
+      const readMany = () => Promise.all(Array.from({ length: 8 }, () => store.read(taskId)));
+      await readMany();
+      proxy.cut();
+      expect((await readMany()).map((record) => record?.taskId)).toEqual(Array(8).fill(taskId));
+      proxy.set({ losesAnswer: () => proxy.lostAnswers === 0 });
+      expect((await store.read(taskId))?.taskId).toBe(taskId);
+      expect(proxy.lostAnswers).toBe(1);
+    });
+
+    it("a slow way is used as long as it is quick enough, and given up where it is not", async () => {
+      const { proxy, url } = await openProxy();
+      const store = await open({ url });
+      proxy.set({ delayMs: 50 });
+      const { taskId } = await createSample(store);
+      expect((await store.read(taskId))?.taskId).toBe(taskId);
+      proxy.set({ delayMs: 3 * timeoutMs });
+      expect((await rejectionOf(store.read(taskId))).code).toBe("unavailable");
+      proxy.set({});
+      await recover(store);
+    });
+
+    it("a way that leads nowhere is noticed by who listens, who finds another and says so", async () => {
+      const relay = keep(await startRelay(server().port));
+      const direct = `postgres://postgres@127.0.0.1:${relay.port}/postgres`;
+      const [store, other] = [await open({ directUrl: direct }), await open()];
+      const told: (TaskId | undefined)[] = [];
+      store.watch?.((taskId) => told.push(taskId));
+      await until("it listens", () => told.length > 0);
+      relay.swallow();
+      const missed = await createSample(other);
+      await until("it listens again", () => told.length > 1);
+      expect(told).toEqual([undefined, undefined]);
+      const heard = await createSample(other);
+      await until("it hears", () => told.includes(heard.taskId));
+      expect(told).not.toContain(missed.taskId);
+    });
+
+    it("a wrong password, a missing database and a server that is not there are told apart, without the password", async () => {
+      const admin = await openSession();
+      await admin.query("CREATE ROLE secretive LOGIN PASSWORD 'right'");
+      const at = `127.0.0.1:${server().port}`;
+      const cases: readonly (readonly [url: string, code: string, part: string])[] = [
+        [`postgres://secretive:wr0ng-p4ss@${at}/postgres`, "misconfigured", "28P01"],
+        [`postgres://postgres:wr0ng-p4ss@${at}/missing`, "misconfigured", "3D000"],
+        ["postgres://postgres:wr0ng-p4ss@127.0.0.1:1/postgres", "unavailable", "ECONNREFUSED"],
+        ["postgres://postgres:wr0ng-p4ss@127.0.0.1:99999/postgres", "misconfigured", "no URL"],
+        [`postgres://postgres:wr0ng-p4ss@${at}/postgres?sslmode=verify-full`, "misconfigured", "TLS"],
+      ];
+      for (const [url, code, part] of cases) {
+        const error = await rejectionOf(open({ url }));
+        expect([error.code, error.message]).toEqual([code, expect.stringContaining(part)]);
+        for (let told: unknown = error; told instanceof Error; told = told.cause)
+          expect(`${told.message} ${told.stack} ${JSON.stringify(told)}`).not.toContain("wr0ng-p4ss");
+      }
+      await admin.query("CREATE SCHEMA secretive AUTHORIZATION secretive");
+      const { host, port } = server();
+      const pool = new Pool({ host, port, user: "secretive", password: "right", database: "postgres" });
+      keep({ close: () => pool.end() });
+      const store = keep(await postgresStore({ pool, schema: "secretive" }));
+      const told: unknown[] = [];
+      store.watch?.((taskId) => told.push(taskId));
+      await until("it listens with the password", () => told.length > 0);
+    });
+  },
+  { hba: ["host all secretive 127.0.0.1/32 scram-sha-256"] },
+);
