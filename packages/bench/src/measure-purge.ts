@@ -23,8 +23,8 @@ export interface PurgeFigures {
 export const purgedAdapter: string = "purged";
 
 const replicas = 2;
-const readsPerSecond = 200;
-const beforeMs = 10_000;
+const readsPerSecond = 50;
+const beforeMs = 20_000;
 const askEveryMs = 250;
 const batchSize = 500;
 /** Whatever is wrong, it is not waited for longer. */
