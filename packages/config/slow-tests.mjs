@@ -20,6 +20,11 @@ export const slowTests = [
   "packages/server/test/load/results.test.ts",
   "packages/server/test/load/polling.test.ts",
 
+  "packages/store-redis/test/cluster.test.ts",
+  "packages/store-redis/test/crash-points.test.ts",
+  "packages/store-redis/test/redis-store.test.ts",
+  "packages/store-redis/test/faults.test.ts",
+
   "packages/store-postgres/test/postgres-store.test.ts",
   "packages/store-postgres/test/server-faults.test.ts",
 

@@ -19,6 +19,7 @@ import { openConnection } from "./redis/connection.ts";
 import { addressOf } from "./redis/redis-client.ts";
 import type { Call, RedisPort } from "./redis/redis-port.ts";
 import { createServerClock } from "./redis/server-clock.ts";
+import { toError } from "./redis/to-error.ts";
 import { loadCursor, saveCursor } from "./source-cursors.ts";
 import type { StoreContext } from "./store-context.ts";
 
@@ -48,7 +49,7 @@ export const redisStore = async (options: RedisStoreOptions): Promise<TaskStore>
     await clock.read(opening);
   } catch (error) {
     close();
-    throw error;
+    throw toError(error, addressOf(client), "open");
   }
   const readTime = (): Promise<void> => clock.read(startCall("now"));
   // One that fails leaves the time as it was; the next comes soon, and the first after an outage at once.

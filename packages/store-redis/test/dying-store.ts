@@ -24,6 +24,8 @@ export interface DyingStores {
   counting(): { readonly store: TaskStore; readonly trips: number[] };
   /** A process that stands still before so many round trips are over, until it is woken. */
   stall(after: number): { readonly store: TaskStore; readonly isStill: Promise<void>; wake(): void };
+  /** A process to which something happens before each of its commands, numbered from 0. */
+  interrupt(before: (command: number) => Promise<void>): TaskStore;
   die(after: number, order: Order): Dying;
   close(): void;
 }
@@ -33,14 +35,38 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
   const callsOf =
     (ms: number) =>
     (operation: string, isDurable = false): Call => ({ operation, isDurable, endsAt: performance.now() + ms });
-  const opening: Call = { operation: "open", isDurable: false, endsAt: performance.now() + 5000 };
-  const connection: Connection = await openConnection(parseOptions({ url, prefix }), opening);
+  const opening: Call = { operation: "open", isDurable: false, endsAt: performance.now() + 20_000 };
+  const connection: Connection = await openConnection(
+    parseOptions({ url, prefix, operationTimeoutMs: 20_000 }),
+    opening,
+  );
   const keys = createKeys(prefix);
   const clock = createServerClock(connection.port, keys.clock, () => performance.now());
   await clock.read(opening);
   const storeVia = (port: RedisPort, ms: number): TaskStore => {
     const context = { port, keys, now: clock.now, readTime: async () => {}, announce: () => {} };
     return storeOn(context, callsOf(ms), { watch: () => () => {}, close: () => {} });
+  };
+  /** Sends commands one after the other. `before` gets the number of each, from 0. */
+  const oneByOne = (order: Order, before: (command: number) => Promise<void>): RedisPort => {
+    let sent = 0;
+    return {
+      send: async (call, ...stages) => {
+        const replies: Reply[] = [];
+        for (const stage of stages) {
+          const answers = new Map<number, Reply>();
+          const places = [...stage.keys()];
+          for (const place of order === "reversed" ? places.toReversed() : places) {
+            await before(sent);
+            sent += 1;
+            const command = stage[place];
+            if (command !== undefined) answers.set(place, (await connection.port.send(call, [command]))[0] ?? null);
+          }
+          replies.push(...places.map((place) => answers.get(place) ?? null));
+        }
+        return replies;
+      },
+    };
   };
   return {
     counting: () => {
@@ -76,26 +102,14 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
       return { store: storeVia(port, callMs), isStill, wake: () => wake() };
     },
     fresh: () => storeVia(connection.port, 5000),
+    interrupt: (before) => storeVia(oneByOne("as sent", before), 5000),
     die: (after, order) => {
-      let left = after;
-      const port: RedisPort = {
-        send: async (call, ...stages) => {
-          const replies: Reply[] = [];
-          for (const stage of stages) {
-            const answers = new Map<number, Reply>();
-            const places = [...stage.keys()];
-            for (const place of order === "reversed" ? places.reverse() : places) {
-              left -= 1;
-              if (left < 0) throw new BridgeError("unavailable", "the process is dead");
-              const command = stage[place];
-              if (command !== undefined) answers.set(place, (await connection.port.send(call, [command]))[0] ?? null);
-            }
-            replies.push(...[...stage.keys()].map((place) => answers.get(place) ?? null));
-          }
-          return replies;
-        },
-      };
-      return { store: storeVia(port, callMs), isDead: () => left < 0 };
+      let isDead = false;
+      const port = oneByOne(order, async (command) => {
+        isDead ||= command >= after;
+        if (isDead) throw new BridgeError("unavailable", "the process is dead");
+      });
+      return { store: storeVia(port, callMs), isDead: () => isDead };
     },
     close: connection.close,
   };

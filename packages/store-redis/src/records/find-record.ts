@@ -15,9 +15,9 @@ export const findRecord = async (
   by: ExecutionKey,
 ): Promise<TaskRecord | undefined> => {
   const set = context.keys.execution(adapterId, by);
-  const [entries] = (await context.port.send(call, [
-    { call: ["zrevrangebylex", set, "+", "-", "LIMIT", 0, mostCandidates] },
-  ])) as [readonly string[]];
+  const [entries] = (await context.port.send(call, [{ call: ["zrevrange", set, 0, mostCandidates - 1] }])) as [
+    readonly string[],
+  ];
   if (entries.length === 0) return undefined;
   const found = await readEntries(context, call, entries);
   const isMeant = (record: TaskRecord | undefined): boolean =>

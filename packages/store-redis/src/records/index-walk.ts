@@ -7,20 +7,23 @@ export interface IndexWalk {
   next(count: number): Promise<readonly string[]>;
 }
 
-/** Pages of sets. KEYS: those. ARGV: how many entries of each, then below what for each. */
+/** Pages of sets. KEYS: those. ARGV: how many entries of each, then below what for each. Looking for the end costs more than being there. */
 const pagesScript = script(`
 local pages = {}
 for i, set in ipairs(KEYS) do
-  pages[i] = redis.call("ZREVRANGEBYLEX", set, ARGV[i + 1], "-", "LIMIT", 0, ARGV[1])
+  local bound = ARGV[i + 1]
+  pages[i] = bound == "+" and redis.call("ZREVRANGE", set, 0, ARGV[1] - 1)
+    or redis.call("ZREVRANGEBYLEX", set, bound, "-", "LIMIT", 0, ARGV[1])
 end
 return pages
 `);
 
 const bound = (below: string | undefined): string => (below === undefined ? "+" : `(${below}`);
 
-const page = (set: string, below: string | undefined, count: number): Command => ({
-  call: ["zrevrangebylex", set, bound(below), "-", "LIMIT", 0, count],
-});
+const page = (set: string, below: string | undefined, count: number): Command =>
+  below === undefined
+    ? { call: ["zrevrange", set, 0, count - 1] }
+    : { call: ["zrevrangebylex", set, bound(below), "-", "LIMIT", 0, count] };
 
 /** Of one set. `below`: begins after this entry. */
 export const walkSet = (port: RedisPort, call: Call, set: string, below: string | undefined): IndexWalk => {

@@ -92,7 +92,7 @@ const abort = async ({ port, keys, now }: StoreContext, call: Call, entries: rea
 };
 
 const readNewest = async ({ port }: StoreContext, call: Call, set: string): Promise<string[]> => {
-  const [entries] = await port.send(call, [{ call: ["zrevrangebylex", set, "+", "-"] }]);
+  const [entries] = await port.send(call, [{ call: ["zrevrange", set, 0, -1] }]);
   return entries as string[];
 };
 

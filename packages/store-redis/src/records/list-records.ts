@@ -47,7 +47,12 @@ const graceMs = 60_000;
 
 export const listRecords = async (context: StoreContext, call: Call, listing: Listing): Promise<ListPage> => {
   const { scope, filter, cursor, limit } = listing;
-  const { walk, set } = startWalk(context, call, listing, cursor && toBound(parseCursor(cursor, scope, filter)));
+  const { walk, set } = startWalk(
+    context,
+    call,
+    listing,
+    cursor === undefined ? undefined : toBound(parseCursor(cursor, scope, filter)),
+  );
   const records: TaskRecord[] = [];
   // One more than asked tells whether there is a next page.
   for (let count = limit + 1; records.length <= limit; count = Math.min(2 * count, mostAtOnce)) {

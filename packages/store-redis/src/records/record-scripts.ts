@@ -9,6 +9,11 @@ end
 local function now(callers) return math.max(tonumber(callers), serverTime()) end
 `;
 
+/** Forgets attempts that were told to write nothing: none is under way for an hour. */
+export const luaForget = `
+local function forget(aborted, at) redis.call("ZREMRANGEBYSCORE", aborted, "-inf", at - 3600000) end
+`;
+
 /** See stored-record.ts. */
 const luaHeader = `
 local function readHeader(value)
@@ -124,12 +129,11 @@ return { "done", value }
  * Sees to it that an attempt writes nothing any more. KEYS: record, aborted. ARGV: attempt, the caller's time. Replies the stored
  * text when there is a record after all, be it this attempt's or another's.
  */
-export const abortScript: Script = script(`${luaNow}
+export const abortScript: Script = script(`${luaNow}${luaForget}
 local value = redis.call("GET", KEYS[1])
 if value then return value end
 local at = now(ARGV[2])
--- Nothing is under way for so long.
-redis.call("ZREMRANGEBYSCORE", KEYS[2], "-inf", at - 3600000)
+forget(KEYS[2], at)
 redis.call("ZADD", KEYS[2], at, ARGV[1])
 return false
 `);

@@ -28,6 +28,9 @@ const refusalOf = (error: unknown): (typeof refusals)[number] | undefined =>
     ? refusals.find(([word]) => new RegExp(`(^|[^A-Za-z])${word}([^A-Za-z]|$)`).test(error.message))
     : undefined;
 
+/** How ioredis says that a connection was lost, or not there when something was to be sent. */
+const lost = /^(Connection is closed|Stream isn't writeable|Reached the max retries per request|Cluster isn't ready)/;
+
 /** True for what no waiting helps against. */
 export const isLoginRefused = (error: unknown): boolean => refusalOf(error)?.[1] === "misconfigured";
 
@@ -46,5 +49,6 @@ export const toError = (error: unknown, address: string, operation: string): Bri
     return new BridgeError(code, `Redis at ${address} ${meaning} (${word})`, { operation, cause });
   }
   if (isReply(error)) return new BridgeError("internal", `Redis at ${address}: ${message}`, { operation, cause });
-  return new BridgeError("unavailable", `Redis at ${address} cannot be reached: ${message}`, { operation, cause });
+  const problem = lost.test(message) ? "the connection was lost" : message;
+  return new BridgeError("unavailable", `Redis at ${address} cannot be reached: ${problem}`, { operation, cause });
 };

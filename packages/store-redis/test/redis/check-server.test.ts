@@ -10,7 +10,7 @@ import {
   sharedUrl,
   startOwn,
   until,
-} from "./redis-bench.ts";
+} from "../redis-bench.ts";
 
 describeRedis(
   "a server that may lose keys",
@@ -118,7 +118,7 @@ describeRedis(
   "a server with access lists",
   () => {
     it("need not permit more than the README says", async () => {
-      const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+      const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
       const [, rights = ""] = /^user taskbridge on >PASSWORD (.*)$/m.exec(readme) ?? [];
       const server = await startOwn();
       await connect(server.url).acl("SETUSER", "taskbridge", "on", ">PASSWORD", ...rights.split(" "));

@@ -1,6 +1,6 @@
 import { expect, it } from "@jest/globals";
 import { createSample } from "@taskbridge/testkit/store";
-import { connect, describeRedis, newPrefix, openStore, rejectionOf, sharedUrl } from "./redis-bench.ts";
+import { connect, describeRedis, newPrefix, openStore, rejectionOf, sharedUrl } from "../redis-bench.ts";
 
 describeRedis("time", () => {
   it("is the server's, wherever the clock of this process begins", async () => {
