@@ -35,7 +35,9 @@ const spreadOut = (count: number, places: readonly string[]): Map<string, string
   for (let number = count - 1; number >= 0; number--) {
     const [drawn = 0] = createHash("sha1").update(String(number)).digest();
     const place = places[drawn % places.length] as string;
-    held.set(place, [...(held.get(place) ?? []), entryAt(number)]);
+    const entries = held.get(place) ?? [];
+    entries.push(entryAt(number));
+    held.set(place, entries);
   }
   return held;
 };
