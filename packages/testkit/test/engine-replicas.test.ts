@@ -186,6 +186,29 @@ describe("a change that one server makes", () => {
   });
 });
 
+describe("a server that was frozen while its start was refused", () => {
+  it("takes nothing away from the one that has started the execution meanwhile", async () => {
+    const world = await open({ adapter: { without: ["watch"] } });
+    const [frozen, other] = world.replicas;
+    world.backend.faults.next("start", { before: { code: "denied" } });
+    const call = attempted(startTask(frozen));
+    // Between the refusal, which is written down, and the removal.
+    for (let awaits = 0; awaits < 40; awaits++) {
+      await Promise.resolve();
+      const [record] = (await world.store.list({ operator: true }, {}, undefined, 1)).records;
+      if (record !== undefined && record.start.firstSentAt === undefined) break;
+    }
+    frozen.pause();
+    await world.clock.advance(60_000);
+    const [record] = (await world.store.list({ operator: true }, {}, undefined, 1)).records;
+    expect(record).toMatchObject({ state: "running" });
+    frozen.resume();
+    await world.clock.settle();
+    await expect(call).rejects.toMatchObject({ code: "denied" });
+    expect(await other.engine.readTask(record?.taskId, mine)).toMatchObject({ record: { state: "running" } });
+  });
+});
+
 describe("a store that is away", () => {
   it("refuses a call, and starts nothing", async () => {
     const world = await open();

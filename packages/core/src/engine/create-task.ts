@@ -11,6 +11,7 @@ import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failRefusedStart } from "./fail-refused-start.ts";
 import { fillTemplate } from "./fill-template.ts";
+import { isUntouched } from "./is-untouched.ts";
 import { requireLabel } from "./require-label.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";
 import type { CreateTask } from "./task-engine.ts";
@@ -218,9 +219,7 @@ const startAndAwait = async (
   const result = await within(engine, settled, tool.task.ackMs, request.signal);
   isHandedOut = true;
   if (result !== undefined) {
-    await engine.store.remove(created.taskId);
-    engine.hub.publish(created.taskId, undefined);
-    engine.audit({ kind: "start_refused", ...aboutTask(created), message: result.refused.message });
+    await dropRefused(engine, created, effect, result.refused);
     throw result.refused;
   }
   if (request.signal?.aborted === true) {
@@ -233,6 +232,21 @@ const startAndAwait = async (
   const record = await engine.store.read(created.taskId).catch((error: unknown) => orStoreAway(error) ?? created);
   if (record === undefined) throw taskNotFound();
   return record;
+};
+
+/** A process that was frozen here may have been followed by another, which has taken up the start: what that one has stays. */
+const dropRefused = async (
+  engine: EngineContext,
+  created: TaskRecord,
+  effect: Effect,
+  refused: BridgeError,
+): Promise<void> => {
+  const held = await engine.store.read(created.taskId);
+  if (held === undefined) return;
+  if (!isUntouched(held, engine.store.now())) return failRefusedStart(engine, created, effect, refused);
+  await engine.store.remove(created.taskId);
+  engine.hub.publish(created.taskId, undefined);
+  engine.audit({ kind: "start_refused", ...aboutTask(created), message: refused.message });
 };
 
 /** Throws what is no fault of the store. */

@@ -3,6 +3,7 @@ import type { TaskRecord } from "../contract/task-record.ts";
 import { aboutTask } from "./audit.ts";
 import { cancelTask } from "./cancel-task.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { isUntouched } from "./is-untouched.ts";
 import { toFaultEvent } from "./to-fault-event.ts";
 import { isStoreAway } from "./until-stored.ts";
 
@@ -32,8 +33,6 @@ const roundMs = 1_000;
 const mostInRound = 50;
 /** More are given up: they begin when their time comes, as if their callers had gone. */
 const mostWaiting = 10_000;
-/** Longer than a removal takes (milliseconds). */
-const removalMs = 10_000;
 
 export const withdrawals = (engine: EngineContext): Withdrawals => {
   const waiting = new Map<TaskId, Waiting>();
@@ -114,7 +113,3 @@ const takeBack = async (engine: EngineContext, { taskId, startKey }: Waiting): P
   engine.audit({ kind: "start_refused", ...aboutTask(held), message: reason });
   return true;
 };
-
-/** Nothing was sent, nor will another process send it while it is being removed. */
-const isUntouched = ({ effects }: TaskRecord, now: number): boolean =>
-  effects.some(({ kind, attempts, notBefore }) => kind === "start" && attempts === 1 && now + removalMs < notBefore);
