@@ -43,7 +43,7 @@ const unreachable =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_\w+|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EMFILE|ENFILE|ENOENT)$/;
 /** What `pg` and its pool say of one, without a code. */
 const lost =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered|Client was closed)/;
 
 /** The five characters of what the server has answered; undefined for an error of our own side. */
 export const sqlStateOf = (error: unknown): string | undefined => {

@@ -139,6 +139,26 @@ describeOnOwnServer(
       expect(told).not.toContain(missed.taskId);
     });
 
+    it("a direct way that stands still is `unavailable`, whenever it does, and not a wrong one", async () => {
+      const openWith = async (isMoment: (direct: string, request: Buffer) => boolean): Promise<string> => {
+        const [main, direct] = [await openProxy(), await openProxy()];
+        const watching = (way: string) => (request: Buffer) => {
+          if (isMoment(way, request)) direct.proxy.set({ frozen: true });
+          return false;
+        };
+        main.proxy.set({ losesAnswer: watching("main") });
+        direct.proxy.set({ losesAnswer: watching("direct") });
+        const error = await rejectionOf(open({ url: main.url, directUrl: direct.url }));
+        return `${error.code}: ${error.message}`;
+      };
+      const told = await Promise.all([
+        openWith((way) => way === "direct"),
+        openWith((way, request) => way === "direct" && request.includes("LISTEN")),
+        openWith((way, request) => way === "main" && request.includes("pg_notify")),
+      ]);
+      expect(told).toEqual(Array(3).fill(expect.stringMatching(/^unavailable: .*directUrl/)));
+    });
+
     it("a wrong password, a missing database and a server that is not there are told apart, without the password", async () => {
       const admin = await openSession();
       await admin.query("CREATE ROLE secretive LOGIN PASSWORD 'right'");
