@@ -18,6 +18,7 @@ const states: readonly (readonly [prefix: string, code: BridgeErrorCode, problem
   ["42P01", "misconfigured", "has lost its tables: restore them from a backup, or drop the schema to begin anew"],
   ["42883", "misconfigured", "has lost its functions: restore them from a backup, or drop the schema to begin anew"],
   ["42P07", "misconfigured", "has tables of another program in this schema: choose another with the option schema"],
+  ["42703", "misconfigured", "has tables of another program in this schema: choose another with the option schema"],
   ["42723", "misconfigured", "has functions of another program in this schema: choose another with the option schema"],
   ["42501", "misconfigured", "refuses this to the user: see the rights in the README of @taskbridge/store-postgres"],
   ["XX001", "misconfigured", "is damaged; restore it from a backup"],
