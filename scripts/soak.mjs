@@ -40,6 +40,11 @@ const runs = [
     sizes: { TASKBRIDGE_CLIENT_IDS: "1000" },
   },
   {
+    folder: "packages/store-postgres",
+    tests: "test/boots",
+    sizes: { TASKBRIDGE_BOOTS: "10" },
+  },
+  {
     folder: "adapters/bullmq",
     tests: "test/kill",
     sizes: { TASKBRIDGE_KILLS: "50", TASKBRIDGE_KILL_RECORDS: "500", TASKBRIDGE_KILL_REDIS: "3" },

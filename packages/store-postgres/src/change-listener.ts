@@ -1,7 +1,7 @@
 import type { TaskId } from "@taskbridge/core/store";
 import { Client, type ClientConfig } from "pg";
-import type { ChangeNotice } from "./change-sender.ts";
 import { destroyClient, unrefClient } from "./destroy-client.ts";
+import { parseNotice } from "./parse-notice.ts";
 
 /** Hears which tasks others have changed, on a connection of its own. */
 export interface ChangeListener {
@@ -124,15 +124,4 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
       stop();
     },
   };
-};
-
-/** Undefined for what is no notice of ours: then anything may have changed. */
-const parseNotice = (payload: string | undefined): ChangeNotice | undefined => {
-  try {
-    const notice = JSON.parse(payload ?? "") as Partial<ChangeNotice> | null;
-    const taskIds = Array.isArray(notice?.taskIds) ? notice.taskIds : null;
-    return typeof notice?.origin === "string" ? { origin: notice.origin, taskIds } : undefined;
-  } catch {
-    return undefined;
-  }
 };

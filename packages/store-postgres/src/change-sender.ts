@@ -35,24 +35,36 @@ export const createChangeSender = (connection: Connection, channel: string, orig
   let hasMissed = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<boolean> | undefined;
 
-  const send = async (): Promise<void> => {
+  /** False: they could not be sent. */
+  const send = async (): Promise<boolean> => {
     const notices = hasMissed ? [toNotice(origin, null)] : toNotices(origin, waiting);
     waiting = new Set();
     hasMissed = false;
-    if (notices.length === 0) return;
-    await connection.query("notify", { text: notify, values: [channel, notices] }).catch(() => {
+    if (notices.length === 0) return true;
+    try {
+      await connection.query("notify", { text: notify, values: [channel, notices] });
+      return true;
+    } catch {
       hasMissed = true;
-      schedule(retryMs);
-    });
+      return false;
+    }
+  };
+
+  /** One at a time: at a slow server each would take another connection from the calls. */
+  const sendNow = async (): Promise<void> => {
+    timer = undefined;
+    sending = send();
+    const isSent = await sending;
+    sending = undefined;
+    if (!isSent) schedule(retryMs);
+    else if (hasMissed || waiting.size > 0) schedule(gatherMs);
   };
 
   const schedule = (delayMs: number): void => {
-    if (isClosed) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      void send();
-    }, delayMs);
+    if (isClosed || sending !== undefined) return;
+    timer ??= setTimeout(() => void sendNow(), delayMs);
   };
 
   return {
@@ -65,7 +77,8 @@ export const createChangeSender = (connection: Connection, channel: string, orig
       if (isClosed) return;
       isClosed = true;
       clearTimeout(timer);
-      await send();
+      // A server that has just failed to answer is not waited for again.
+      if ((await sending) !== false) await send();
     },
   };
 };

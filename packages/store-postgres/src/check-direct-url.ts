@@ -5,10 +5,11 @@ import type { ChangeNotice } from "./change-sender.ts";
 import type { Connection } from "./connection.ts";
 import { destroyClient } from "./destroy-client.ts";
 import { toError } from "./to-error.ts";
+import { within } from "./within.ts";
 
 /**
  * Sends a notice of nothing through the pooler and listens for it on the direct way. Rejects with `misconfigured` when it is not
- * heard, which nobody would notice otherwise but by waiting longer.
+ * heard, which nobody would notice otherwise but by waiting longer, and with `unavailable` when the server there does not answer.
  */
 export const checkDirectUrl = async (
   connection: Connection,
@@ -25,25 +26,27 @@ export const checkDirectUrl = async (
       if (payload?.includes(origin)) resolve(true);
     });
   });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
-  });
+  const place = `PostgreSQL at ${client.host}:${client.port}/${client.database} (directUrl)`;
+  const ask = async (text: string): Promise<void> => {
+    if ((await within(client.query(text), timeoutMs)) !== undefined) return;
+    throw new BridgeError("unavailable", `${place} did not answer in time`, { operation: "open" });
+  };
   try {
     await client.connect();
-    await Promise.race([client.query(`LISTEN "${channel}"`), late]);
+    await ask(`LISTEN "${channel}"`);
     const notice = JSON.stringify({ origin, taskIds: [] } satisfies ChangeNotice);
     await connection.query("open", { text: "SELECT pg_notify($1, $2)", values: [channel, notice] });
-    if (await Promise.race([heard, late])) return;
+    if (await within(heard, timeoutMs)) return;
+    // Or does it stand still since?
+    await ask("SELECT 1");
     throw new BridgeError(
       "misconfigured",
       "directUrl: what is told through url is not heard there; it must lead to the same database, and not through a pooler",
       { operation: "open", data: { path: "directUrl" } },
     );
   } catch (error) {
-    throw toError(error, `PostgreSQL at ${client.host}:${client.port}/${client.database} (directUrl)`, "open");
+    throw toError(error, place, "open");
   } finally {
-    clearTimeout(timer);
     destroyClient(client);
   }
 };

@@ -5,6 +5,8 @@ interface Facts {
   readonly version: number;
   readonly encoding: string;
   readonly isolation: string;
+  readonly arrayNulls: string;
+  readonly floatDigits: number;
   readonly readOnly: string;
   readonly inRecovery: boolean;
   readonly processId: number;
@@ -12,6 +14,7 @@ interface Facts {
 
 const askFacts = `SELECT current_setting('server_version_num')::integer AS version,
   current_setting('server_encoding') AS encoding, current_setting('transaction_isolation') AS isolation,
+  current_setting('array_nulls') AS "arrayNulls", current_setting('extra_float_digits')::integer AS "floatDigits",
   current_setting('transaction_read_only') AS "readOnly", pg_is_in_recovery() AS "inRecovery",
   pg_backend_pid() AS "processId"`;
 
@@ -43,6 +46,14 @@ export const checkServer = async (connection: Connection, hasDirectUrl: boolean)
     throw refuse(
       "misconfigured",
       `has default_transaction_isolation = ${facts.isolation}; set it to read committed for the store's role`,
+    );
+  // Keys without an end are nulls in a list, and instants are numbers of thirteen digits.
+  if (facts.arrayNulls !== "on")
+    throw refuse("misconfigured", "has array_nulls = off; set it to on for the store's role");
+  if (facts.floatDigits < 0)
+    throw refuse(
+      "misconfigured",
+      `has extra_float_digits = ${facts.floatDigits}; set it to 0 or more for the store's role`,
     );
   if (facts.inRecovery) throw refuse("unavailable", "is a standby, which takes no writes");
   if (facts.readOnly === "on") throw refuse("unavailable", "takes no writes (default_transaction_read_only is on)");

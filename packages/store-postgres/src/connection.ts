@@ -6,6 +6,7 @@ import { sendCancelRequest, sessionOf } from "./cancel-request.ts";
 import { destroyClient } from "./destroy-client.ts";
 import { createGate } from "./gate.ts";
 import { isAborted, isConnectionLost, toError } from "./to-error.ts";
+import { within } from "./within.ts";
 
 /** One statement, which is one transaction. */
 export interface Statement {
@@ -139,17 +140,4 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
       pool.off("error", ignore).off("connect", onConnect).off("remove", onRemove);
     },
   };
-};
-
-/** What a promise resolves with, or undefined when that takes longer. */
-const within = async <Value>(promise: Promise<Value>, limitMs: number): Promise<Value | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), Math.max(0, limitMs));
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 };

@@ -1,6 +1,6 @@
 import { misconfigured } from "@taskbridge/core/store";
 import { Client, type ClientConfig, Pool, type PoolConfig } from "pg";
-import type { PostgresStoreOptions } from "./store-options.ts";
+import { isCutShort, type PostgresStoreOptions } from "./store-options.ts";
 
 /** How the server is reached. */
 export interface Reached {
@@ -48,11 +48,13 @@ const copyOf = (config: PoolConfig): ClientConfig => ({
 
 /** Without user and password. */
 const placeOf = (config: ClientConfig, option: string): string => {
+  const refused = misconfigured(option, "is no URL of a PostgreSQL server: is the password percent-encoded?");
+  if (isCutShort(config.connectionString ?? "")) throw refused;
   try {
     const { host, port, database } = new Client(config);
     return `PostgreSQL at ${host}:${port}/${database}`;
   } catch {
     // Its own message would show the URL, password and all.
-    throw misconfigured(option, "is no URL of a PostgreSQL server: is the password percent-encoded?");
+    throw refused;
   }
 };

@@ -13,6 +13,7 @@ import { openPool } from "./open-pool.ts";
 import { createPayloads } from "./payloads.ts";
 import { startServerClock } from "./server-clock.ts";
 import { assertOptions, type PostgresStoreOptions } from "./store-options.ts";
+import type { StoreParts } from "./store-parts.ts";
 import { createSweeper } from "./sweeper.ts";
 import { createTaskTable } from "./task-table.ts";
 
@@ -35,7 +36,10 @@ export const postgresStore = async (options: PostgresStoreOptions): Promise<Task
     const time = await startServerClock(connection, clock && (() => clock.now()), sweeper.sweep);
     const sender = createChangeSender(connection, channel, origin);
     const listener = createChangeListener({ client: reached.direct, channel, origin, timeoutMs });
-    const parts = { connection, schema: `"${schema}"`, changed: sender.add, sweep: sweeper.sweep };
+    const parts: StoreParts = {
+      ...{ connection, clock: time, timeoutMs, schema: `"${schema}"` },
+      ...{ changed: sender.add, sweep: sweeper.sweep },
+    };
     return {
       contract: 1,
       shared: true,

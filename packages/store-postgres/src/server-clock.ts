@@ -5,6 +5,8 @@ import type { Connection } from "./connection.ts";
 export interface ServerClock {
   /** Epoch milliseconds. */
   now(): number;
+  /** Looks at the server's at once, where something speaks against what is known. Never rejects. */
+  compare(): Promise<void>;
   stop(): void;
 }
 
@@ -45,8 +47,9 @@ export const startServerClock = async (
   await compare();
   await compare();
   // Missed while the server is away: what is known goes on to hold.
-  const stop = repeat(() => compare().then(onTick, () => undefined));
-  return { now: () => local() + offset, stop };
+  const ignore = (): void => undefined;
+  const stop = repeat(() => compare().then(onTick, ignore));
+  return { now: () => local() + offset, compare: () => compare().catch(ignore), stop };
 };
 
 /** Keeps no process alive. */

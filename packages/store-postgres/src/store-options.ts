@@ -40,4 +40,7 @@ export const assertOptions = (options: PostgresStoreOptions): void => {
     throw misconfigured("maxConnections", "is the pool's own matter when pool is given");
 };
 
+/** A password with one of these as it is would be taken for the end of host and port, which messages show. */
+export const isCutShort = (url: string): boolean => url.includes("#") || /^\w+:\/\/[^@/?]*[/?][^=]*@/.test(url);
+
 export const isPostgresUrl = (text: unknown): boolean => typeof text === "string" && /^postgres(ql)?:\/\//.test(text);

@@ -1,9 +1,13 @@
 import type { TaskId } from "@taskbridge/core/store";
 import type { Connection } from "./connection.ts";
+import type { ServerClock } from "./server-clock.ts";
 
 /** What the parts of the store work with. */
 export interface StoreParts {
   readonly connection: Connection;
+  readonly clock: ServerClock;
+  /** How long an operation may take (milliseconds). */
+  readonly timeoutMs: number;
   /** A quoted identifier. */
   readonly schema: string;
   /** Tells other processes, soon. */

@@ -3,6 +3,10 @@
  * open, and each statement inside sees what was committed before it, also after waiting for a lock. `schema` is a quoted
  * identifier. Released functions are never replaced, only joined by others: older versions go on calling them.
  *
+ * A statement may be carried out long after its caller has given it up: what a kernel still had to send goes on being sent when
+ * the way is open again. Only a create must not be, which has a deadline for that; a late revision finds another revision, a late
+ * removal what its caller wanted gone anyway, and a late lease is nobody's and lapses.
+ *
  * Loops over a few rows, each found by its key, stand where a join might one day be planned as a walk through a table.
  */
 export const createTaskFunctions = (schema: string): string => `
@@ -46,7 +50,7 @@ export const createTaskFunctions = (schema: string): string => `
     p_ref_hash bigint, p_created_at double precision, p_slot_held boolean, p_expired boolean,
     p_wake_at double precision, p_record text, p_keys text[], p_untils double precision[], p_holds double precision[],
     p_max_owner double precision, p_max_tool double precision,
-    p_names text[], p_sizes integer[], p_bytes bytea,
+    p_names text[], p_sizes integer[], p_bytes bytea, p_deadline double precision,
     OUT outcome text, OUT holder text, OUT open_count bigint, OUT open_ids text[]
   ) LANGUAGE plpgsql AS $$
   DECLARE
@@ -60,6 +64,11 @@ export const createTaskFunctions = (schema: string): string => `
       PERFORM pg_advisory_xact_lock(v_lock);
     END LOOP;
     v_now := ${schema}.now_ms();
+    -- Nobody would know of the task: its caller was told that there is none.
+    IF v_now > p_deadline THEN
+      outcome := 'late';
+      RETURN;
+    END IF;
 
     SELECT t.task_id INTO holder FROM ${schema}.tasks t WHERE t.task_id = p_task_id;
     FOREACH v_key IN ARRAY p_keys LOOP

@@ -24,7 +24,7 @@ interface RecordRow {
 }
 
 interface CreateRow {
-  readonly outcome: "done" | "conflict" | "owner" | "tool";
+  readonly outcome: "done" | "conflict" | "owner" | "tool" | "late";
   readonly holder: TaskId | null;
   readonly open_count: string | null;
   readonly open_ids: readonly TaskId[] | null;
@@ -39,6 +39,9 @@ interface ReviseRow {
 /** More than ever share the 64 bits by which an execution is found. */
 const mostCollisions = 8;
 
+/** By how much we may be wrong about the server's clock (milliseconds); whoever looks for what a failed create has left looks later than that, too. */
+const graceMs = 1_000;
+
 const parse = (text: string): TaskRecord => JSON.parse(text);
 
 /** A call of a function of the schema, with so many arguments. */
@@ -46,7 +49,9 @@ const toCall = (name: string, count: number): string =>
   `SELECT * FROM ${name}(${Array.from({ length: count }, (_, index) => `$${index + 1}`).join(", ")})`;
 
 /** Each verb is one statement, and so one round trip and one transaction. */
-export const createTaskTable = ({ connection: { query }, schema, changed, sweep }: StoreParts): TaskTable => {
+export const createTaskTable = (parts: StoreParts): TaskTable => {
+  const { connection, schema, clock, timeoutMs, changed, sweep } = parts;
+  const { query } = connection;
   const onPrimary = toOnPrimary(schema);
   const readRecords = async (
     operation: string,
@@ -59,12 +64,14 @@ export const createTaskTable = ({ connection: { query }, schema, changed, sweep 
     create: async (record, options) => {
       assertKeepable(record.taskId);
       const text = JSON.stringify({ ...record, revision: 1 });
-      const values = toCreateParameters(schema, record, text, options);
+      const values = [...toCreateParameters(schema, record, text, options), clock.now() + timeoutMs + graceMs];
       const [row] = await query<CreateRow>("create", {
         text: toCall(`${schema}.create_task`, values.length),
         values,
         mayWait: isContended(record, options),
       });
+      // We are still there to hear it, so that it is our idea of the server's clock that is wrong.
+      if (row?.outcome === "late") void clock.compare();
       assertCreated(row, options);
       changed(record.taskId);
       return parse(text);
@@ -185,6 +192,8 @@ const assertCreated = (row: CreateRow | undefined, { maxOpenForOwner, maxOpenFor
   if (row === undefined || row.outcome === "done") return;
   const refuse = (code: "conflict" | "limit_exceeded", message: string, data: Record<string, unknown>): BridgeError =>
     new BridgeError(code, message, { operation: "create", data });
+  if (row.outcome === "late")
+    throw new BridgeError("unavailable", "the create came to the server later than it may", { operation: "create" });
   if (row.outcome === "conflict") throw refuse("conflict", `taken by task ${row.holder}`, { taskId: row.holder });
   const max = row.outcome === "owner" ? maxOpenForOwner : maxOpenForTool;
   throw refuse("limit_exceeded", `the ${row.outcome} has ${row.open_count} open tasks of at most ${max}`, {

@@ -18,6 +18,7 @@ const states: readonly (readonly [prefix: string, code: BridgeErrorCode, problem
   ["42P01", "misconfigured", "has lost its tables: restore them from a backup, or drop the schema to begin anew"],
   ["42883", "misconfigured", "has lost its functions: restore them from a backup, or drop the schema to begin anew"],
   ["42P07", "misconfigured", "has tables of another program in this schema: choose another with the option schema"],
+  ["42703", "misconfigured", "has tables of another program in this schema: choose another with the option schema"],
   ["42723", "misconfigured", "has functions of another program in this schema: choose another with the option schema"],
   ["42501", "misconfigured", "refuses this to the user: see the rights in the README of @taskbridge/store-postgres"],
   ["XX001", "misconfigured", "is damaged; restore it from a backup"],
@@ -43,7 +44,7 @@ const unreachable =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_\w+|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EMFILE|ENFILE|ENOENT)$/;
 /** What `pg` and its pool say of one, without a code. */
 const lost =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered|Client was closed)/;
 
 /** The five characters of what the server has answered; undefined for an error of our own side. */
 export const sqlStateOf = (error: unknown): string | undefined => {

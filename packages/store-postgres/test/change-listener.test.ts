@@ -19,12 +19,13 @@ describeWithPostgres("who listens", () => {
       '{"origin":"us","taskIds":["ours"]}',
       "garbage",
       "null",
-      '{"origin":"them","taskIds":7}',
-      '{"origin":"them","taskIds":["c"],"later":"version"}',
+      '{"origin":"them","taskIds":["x",7]}',
+      '{"origin":"them","taskIds":["y"],"later":"version"}',
+      '{"origin":"them","taskIds":["c"]}',
     ];
     for (const notice of notices) await run("SELECT pg_notify($1, $2)", [channel, notice]);
     await until("it hears the last", () => told.includes("c" as TaskId));
-    expect(told.slice(1)).toEqual(["a", "b", undefined, undefined, undefined, "c"]);
+    expect(told.slice(1)).toEqual(["a", "b", undefined, undefined, undefined, undefined, "c"]);
     stop();
     // Begun anew, it may have missed something.
     const again: (TaskId | undefined)[] = [];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it, jest } from "@jest/globals";
 import { asTaskId } from "@taskbridge/core/store";
 import { createChangeSender } from "../src/change-sender.ts";
 import type { Connection, Statement } from "../src/connection.ts";
@@ -9,11 +9,12 @@ const origin = "us";
 /** A server that only notes down the notices, and fails for as long as it is told to. */
 const noteDown = () => {
   const batches: unknown[][] = [];
-  const state = { isAway: false, attempts: 0 };
+  const state = { isAway: false, attempts: 0, busy: undefined as Promise<void> | undefined };
   const connection: Connection = {
     place: "nowhere",
     query: async (_: string, { values = [] }: Statement) => {
       state.attempts += 1;
+      await state.busy;
       if (state.isAway) throw new Error("away");
       batches.push((values[1] as string[]).map((notice) => JSON.parse(notice)));
       return [];
@@ -24,6 +25,10 @@ const noteDown = () => {
 };
 
 describe("notices of changes", () => {
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
   it("go out together, each task once", async () => {
     const { batches, sender } = noteDown();
     for (const taskId of ["a", "b", "a"]) sender.add(asTaskId(taskId));
@@ -53,6 +58,37 @@ describe("notices of changes", () => {
     await until("they are sent", () => batches.length > 0);
     expect(batches).toEqual([[{ origin, taskIds: null }]]);
     await sender.close();
+  });
+
+  it("go out one after the other, however long the server takes, and the last before the end", async () => {
+    jest.useFakeTimers();
+    const { batches, state, sender } = noteDown();
+    const standStill = () => {
+      let goOn = (): void => undefined;
+      state.busy = new Promise((resolve) => {
+        goOn = resolve;
+      });
+      return goOn;
+    };
+    const addSoon = async (taskId: string) => {
+      sender.add(asTaskId(taskId));
+      await jest.advanceTimersByTimeAsync(1_000);
+    };
+    const answerFirst = standStill();
+    await addSoon("a");
+    await addSoon("b");
+    await addSoon("c");
+    expect(state.attempts).toBe(1);
+    answerFirst();
+    await jest.advanceTimersByTimeAsync(1_000);
+    const answerLater = standStill();
+    await addSoon("d");
+    await addSoon("e");
+    const closed = sender.close();
+    expect(state.attempts).toBe(3);
+    answerLater();
+    await closed;
+    expect(batches.flat()).toEqual([["a"], ["b", "c"], ["d"], ["e"]].map((taskIds) => ({ origin, taskIds })));
   });
 
   it("too many to name become such a one too", async () => {

@@ -76,14 +76,15 @@ describeWithPostgres("migrations", () => {
     ]);
   });
 
-  it("leave another program's tables alone", async () => {
+  it.each([
+    ["tasks", "todo text"],
+    ["schema_versions", "version text, applied_at timestamptz"],
+  ])("leave another program's tables alone: %s", async (table, columns) => {
     const schema = newSchema();
-    await run(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".tasks (todo text)`);
+    await run(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".${table} (${columns})`);
     const error = await rejectionOf(postgresStore({ url: url(), schema }));
     expect([error.code, error.message]).toEqual(["misconfigured", expect.stringContaining("another program")]);
-    expect(await run(`SELECT tablename FROM pg_tables WHERE schemaname = '${schema}'`)).toEqual([
-      { tablename: "tasks" },
-    ]);
+    expect(await run(`SELECT tablename FROM pg_tables WHERE schemaname = '${schema}'`)).toEqual([{ tablename: table }]);
   });
 
   it("that fail are undone, and run by the next who opens", async () => {

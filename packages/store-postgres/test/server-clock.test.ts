@@ -4,6 +4,7 @@ import { createSample } from "@taskbridge/testkit/store";
 import { postgresStore } from "../src/postgres-store.ts";
 import { startServerClock } from "../src/server-clock.ts";
 import { describeWithPostgres, useDatabase } from "./database.ts";
+import { until } from "./until.ts";
 
 const minutes = 60_000;
 
@@ -47,6 +48,16 @@ describeWithPostgres("clocks of replicas that are minutes apart", () => {
     await createSample(slow, {}, { uniqueKeys });
     await expect(createSample(fast, {}, { uniqueKeys })).rejects.toMatchObject({ code: "conflict" });
     expect(soon.revision).toBe(1);
+  });
+
+  it("that have jumped let no create through that seems late, until they are compared, at once", async () => {
+    let jumpMs = 0;
+    const store = await postgresStore({ url: url(), schema, clock: { now: () => Date.now() + jumpMs } });
+    stores.push(store);
+    jumpMs = -minutes;
+    await expect(createSample(store)).rejects.toMatchObject({ code: "unavailable" });
+    await until("it keeps time again", () => Math.abs(store.now() - Date.now()) < minutes / 2);
+    expect((await createSample(store)).revision).toBe(1);
   });
 
   it("are looked at through a way that is slow one time and quick the next, and no better answer is forgotten", async () => {

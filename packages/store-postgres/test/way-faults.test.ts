@@ -10,8 +10,16 @@ import { rejectionOf } from "./database.ts";
 import { describeOnOwnServer, recover, timeoutMs } from "./own-server.ts";
 import { until } from "./until.ts";
 
-/** A way to the server on which what is open can be made to lead nowhere: nothing passes any more, and nothing is closed. */
-const startRelay = async (to: number): Promise<{ port: number; swallow(): void; close(): Promise<void> }> => {
+interface Relay {
+  readonly port: number;
+  /** What is open leads nowhere from now on: nothing passes any more, and nothing is closed. */
+  swallow(): void;
+  /** Keeps what the one client sends; what it returns passes that on, whatever has become of the client, and resolves once it is answered. */
+  keepBack(): () => Promise<void>;
+  close(): Promise<void>;
+}
+
+const startRelay = async (to: number): Promise<Relay> => {
   const pairs: (readonly [Socket, Socket])[] = [];
   const relay = createServer((client) => {
     const upstream = connect({ host: "127.0.0.1", port: to });
@@ -30,6 +38,23 @@ const startRelay = async (to: number): Promise<{ port: number; swallow(): void; 
     port: (relay.address() as AddressInfo).port,
     swallow: () => {
       for (const socket of pairs.flat()) socket.unpipe().resume();
+    },
+    keepBack: () => {
+      const [client, upstream] = pairs.at(-1) ?? [];
+      if (client === undefined || upstream === undefined) throw new Error("there is no client");
+      const kept: Buffer[] = [];
+      client
+        .unpipe()
+        .on("data", (chunk) => kept.push(chunk))
+        .resume();
+      client.removeAllListeners("error").on("error", () => undefined);
+      upstream.unpipe();
+      return async () => {
+        const answered = once(upstream, "data");
+        upstream.write(Buffer.concat(kept));
+        upstream.resume();
+        await answered;
+      };
     },
     close: async () => {
       for (const socket of pairs.flat()) socket.destroy();
@@ -58,6 +83,19 @@ describeOnOwnServer(
       const repeated = await rejectionOf(createSample(store, record, { uniqueKeys: [{ key: "late" }] }));
       expect([repeated.code, repeated.data]).toEqual(["conflict", { taskId: record.taskId }]);
       expect((await store.read(record.taskId))?.revision).toBe(1);
+    });
+
+    it("a create that comes to the server after its caller was told `unavailable` writes nothing", async () => {
+      const relay = keep(await startRelay(server().port));
+      const way = `postgres://postgres@127.0.0.1:${relay.port}/postgres`;
+      const store = await open({ url: way, maxConnections: 1 });
+      const record = sampleRecord();
+      const passOn = relay.keepBack();
+      expect((await rejectionOf(createSample(store, record))).code).toBe("unavailable");
+      const failedAt = store.now();
+      await until("the caller looks for it", () => store.now() > failedAt + 1_100);
+      await passOn();
+      expect(await (await open()).read(record.taskId)).toBeUndefined();
     });
 
     it("connections that are cut under it do not concern a read", async () => {
@@ -99,6 +137,26 @@ describeOnOwnServer(
       const heard = await createSample(other);
       await until("it hears", () => told.includes(heard.taskId));
       expect(told).not.toContain(missed.taskId);
+    });
+
+    it("a direct way that stands still is `unavailable`, whenever it does, and not a wrong one", async () => {
+      const openWith = async (isMoment: (direct: string, request: Buffer) => boolean): Promise<string> => {
+        const [main, direct] = [await openProxy(), await openProxy()];
+        const watching = (way: string) => (request: Buffer) => {
+          if (isMoment(way, request)) direct.proxy.set({ frozen: true });
+          return false;
+        };
+        main.proxy.set({ losesAnswer: watching("main") });
+        direct.proxy.set({ losesAnswer: watching("direct") });
+        const error = await rejectionOf(open({ url: main.url, directUrl: direct.url }));
+        return `${error.code}: ${error.message}`;
+      };
+      const told = await Promise.all([
+        openWith((way) => way === "direct"),
+        openWith((way, request) => way === "direct" && request.includes("LISTEN")),
+        openWith((way, request) => way === "main" && request.includes("pg_notify")),
+      ]);
+      expect(told).toEqual(Array(3).fill(expect.stringMatching(/^unavailable: .*directUrl/)));
     });
 
     it("a wrong password, a missing database and a server that is not there are told apart, without the password", async () => {
