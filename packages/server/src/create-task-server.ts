@@ -50,7 +50,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
   const keys = await openStateKeys(options.store, options.stateKey);
   const sealer = createSealer(keys.sessions);
   const storeNow = (): number => options.store.now();
-  const isShared = options.store.watch !== undefined;
+  const isShared = options.store.shared || options.store.watch !== undefined;
   const serve: ServeContext = {
     engine,
     catalog: createToolCatalog(

@@ -78,6 +78,7 @@ export const openHttpSession = async (
   const ids = createRequestIds({
     sealer: serve.sealer,
     letters: serve.letters,
+    storeNow: serve.storeNow,
     about: id,
     receive: (response) => transport.onmessage?.(response),
   });
