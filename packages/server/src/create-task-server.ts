@@ -25,7 +25,7 @@ import { createSealer } from "./sealer.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";
 import { createOpenTaskFeed } from "./session/open-task-feed.ts";
-import { openStateKeys } from "./state-keys.ts";
+import { openStateKeys, type StateKeys } from "./state-keys.ts";
 import { drainServer, stopListener, stopServer } from "./stop-server.ts";
 import { rememberInternals } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
@@ -36,21 +36,51 @@ const maxWaitMs = 45_000;
 
 /** Puts a server together and starts its engine. Rejects with `misconfigured` (`data.path`) for options that cannot work. */
 export const createTaskServer = async (options: TaskServerOptions): Promise<TaskServer> => {
+  const checked = checkOptions(options);
+  const keys = await openStateKeys(options.store, options.stateKey);
+  const engine = createEngine(options, checked.limits.engine);
+  try {
+    const server = assemble(options, { ...checked, keys, engine });
+    await options.auth?.open?.();
+    await engine.open();
+    return server;
+  } catch (error) {
+    // It listens to the store, which is still its owner's.
+    await engine
+      .close()
+      .catch((fault: unknown) => checked.log.error({ err: fault }, "the engine could not be stopped"));
+    throw error;
+  }
+};
+
+const checkOptions = (options: TaskServerOptions) => {
   const wires = parseWires(options.wires);
   if (options.auth === undefined && options.owners === "none") requireOwners(options.wires, 'owners is "none"');
-  const limits = splitLimits(options.limits);
-  const waitMs = parseWaitMs(options.waitMs);
-  const log = options.log ?? silentLog;
-  const clock = options.clock ?? systemClock;
-  const allowModelAnswers = options.allowModelAnswers ?? false;
-  const wanted = parseCompanions(options.companions);
-  const engine = createEngine(options, limits.engine);
-  const companions = narrowCompanions(wanted, engine.tools.values());
+  return {
+    wires,
+    limits: splitLimits(options.limits),
+    waitMs: parseWaitMs(options.waitMs),
+    keepAliveMs: parseKeepAliveMs(options.keepAliveMs),
+    legacyErrorStatus: parseErrorStatus(options.legacyErrorStatus),
+    companions: parseCompanions(options.companions),
+    allowModelAnswers: options.allowModelAnswers ?? false,
+    log: options.log ?? silentLog,
+    clock: options.clock ?? systemClock,
+  };
+};
+
+interface ServerParts extends ReturnType<typeof checkOptions> {
+  readonly keys: StateKeys;
+  readonly engine: TaskEngine;
+}
+
+const assemble = (options: TaskServerOptions, parts: ServerParts): TaskServer => {
+  const { wires, limits, waitMs, keepAliveMs, legacyErrorStatus, allowModelAnswers, log, clock, keys, engine } = parts;
+  const companions = narrowCompanions(parts.companions, engine.tools.values());
   const stopping = createStop();
-  const keys = await openStateKeys(options.store, options.stateKey);
   const sealer = createSealer(keys.sessions);
   const storeNow = (): number => options.store.now();
-  const isShared = options.store.watch !== undefined;
+  const isShared = options.store.shared || options.store.watch !== undefined;
   const serve: ServeContext = {
     engine,
     catalog: createToolCatalog(
@@ -61,7 +91,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     identity: { name: options.name, version: options.version ?? "0.0.0" },
     instructions: options.instructions,
     wires,
-    legacyErrorStatus: parseErrorStatus(options.legacyErrorStatus),
+    legacyErrorStatus,
     allowModelAnswers,
     companions,
     looks: createLookMemory(clock),
@@ -92,7 +122,7 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
       altogether: { name: "maxListenStreams", most: limits.wire.maxListenStreams },
     }),
     limits: limits.wire,
-    keepAliveMs: parseKeepAliveMs(options.keepAliveMs),
+    keepAliveMs,
   };
   const faces = new Set<HttpFace>();
   const listeners = new Set<HttpListener>();
@@ -119,8 +149,6 @@ export const createTaskServer = async (options: TaskServerOptions): Promise<Task
     }
     await stopServer(parts);
   };
-  await options.auth?.open?.();
-  await engine.open();
 
   const requireOpen = (): void => {
     if (stopped !== undefined) throw new BridgeError("unavailable", "the server was closed", { notSent: true });

@@ -1,6 +1,10 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { TaskStore } from "@taskbridge/core/store";
+import { type Letter, parseBox } from "./letter-box.ts";
+import { createOutbox } from "./letter-outbox.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
+import { createWaiter } from "./session/waiter.ts";
 
 /**
  * Carries what a client replies from the process that it arrives at to the one that has asked, by the store that they share:
@@ -11,9 +15,20 @@ export interface Letters {
   readonly address: string;
   /** Calls `take` with what comes under this ID, once. Returns how to stop. */
   expect(id: string, take: (message: object) => void): () => void;
-  /** Resolves when it is where its receiver finds it within a second or two. To this process itself nothing is sent. */
-  send(address: string, id: string, message: object): Promise<void>;
+  /**
+   * Resolves when it is where its receiver finds it within a second or two, in place of an earlier one with the same ID. To this
+   * process itself nothing is sent. Rejects when it is far too long, when too many wait, and as the store does.
+   */
+  send(address: string, reply: Reply): Promise<void>;
   close(): void;
+}
+
+/** What a client has replied. */
+export interface Reply {
+  readonly id: string;
+  readonly message: object;
+  /** The owner, or the session where there is none: nobody may take the room of all. */
+  readonly sender: string;
 }
 
 export interface LettersParts extends Pick<ServeContext, "sealer" | "clock" | "storeNow" | "log"> {
@@ -22,44 +37,42 @@ export interface LettersParts extends Pick<ServeContext, "sealer" | "clock" | "s
   readonly isShared: boolean;
 }
 
-interface Letter {
-  readonly to: string;
-  readonly id: string;
-  /** Epoch milliseconds by the store's clock. */
-  readonly at: number;
-  readonly sealed: string;
-}
-
 /** So many names in the store are shared by all processes that ever were. */
 const boxes = 64;
 /** How often a process looks into its box, while it waits for something at all (milliseconds). */
 const lookMs = 1_000;
-/** Nobody is looking for older ones any more (milliseconds). */
-const keptMs = 120_000;
-/** The most bytes that a reply may have as it is kept, and a box altogether. */
+/** The most characters that a reply may have as it is kept. */
 const longestLetter = 262_144;
-const longestBox = 1_048_576;
-/** Others write to the same box. */
+/** Others write to the same box. Between attempts they pause, up to twice as long each time (milliseconds). */
 const mostAttempts = 20;
+const firstPauseMs = 10;
+const longestPauseMs = 500;
 
 export const createLetters = ({ store, sealer, clock, storeNow, log, isShared }: LettersParts): Letters => {
   const address = randomBytes(12).toString("hex");
   const expected = new Map<string, (message: object) => void>();
+  const closing = new AbortController();
+  // Each box that is being written may wait for its next attempt.
+  setMaxListeners(0, closing.signal);
   let cancelLook: (() => void) | undefined;
-  let isClosed = false;
 
+  const wait = createWaiter(closing.signal);
   /** Changes a box, however many do at the same time. `change` gives undefined when there is nothing to change. */
   const revise = async (
     name: string,
     change: (letters: readonly Letter[]) => readonly Letter[] | undefined,
   ): Promise<void> => {
-    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      closing.signal.throwIfAborted();
       const kept = await store.loadCursor(name);
       const next = change(parseBox(kept));
       if (next === undefined || (await store.saveCursor(name, JSON.stringify(next), kept))) return;
+      const pauseMs = Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** attempt);
+      await wait((resolve) => clock.schedule(pauseMs, resolve));
     }
     throw new Error(`${name} is written by others all the time`);
   };
+  const outbox = createOutbox(revise);
   const deliver = ({ id, sealed }: Letter): void => {
     const take = expected.get(id);
     const message = sealer.open(sealed, aboutLetter(id), longestLetter);
@@ -76,13 +89,14 @@ export const createLetters = ({ store, sealer, clock, storeNow, log, isShared }:
         return mine.length === 0 ? undefined : letters.filter(({ to }) => to !== address);
       });
     } catch (error) {
-      log.warn({ err: error }, "replies that other replicas have got could not be fetched");
+      if (!closing.signal.aborted)
+        log.warn({ err: error }, "replies that other replicas have got could not be fetched");
     }
     cancelLook = undefined;
     lookLater();
   };
   const lookLater = (): void => {
-    if (isClosed || !isShared || expected.size === 0) return;
+    if (closing.signal.aborted || !isShared || expected.size === 0) return;
     cancelLook ??= clock.schedule(lookMs, () => void look());
   };
   return {
@@ -92,20 +106,17 @@ export const createLetters = ({ store, sealer, clock, storeNow, log, isShared }:
       lookLater();
       return () => void expected.delete(id);
     },
-    send: async (to, id, message) => {
+    send: async (to, { id, message, sender }) => {
       if (!isShared || to === address) return;
-      const letter: Letter = { to, id, at: storeNow(), sealed: sealer.seal(message, aboutLetter(id)) };
-      if (letter.sealed.length > longestLetter) {
-        throw new Error(`a reply of ${letter.sealed.length} bytes is too long to be passed on`);
+      const sealed = sealer.seal(message, aboutLetter(id));
+      if (sealed.length > longestLetter) {
+        throw new Error(`a reply of ${sealed.length} bytes is too long to be passed on`);
       }
-      await revise(toBox(to), (letters) => {
-        const next = [...letters.filter(({ at }) => Math.abs(letter.at - at) < keptMs), letter];
-        if (JSON.stringify(next).length > longestBox) throw new Error("too many replies are waiting to be fetched");
-        return next;
-      });
+      const letter: Letter = { to, id, sender: toSender(sender), at: storeNow(), sealed };
+      await outbox.post(toBox(to), letter);
     },
     close: () => {
-      isClosed = true;
+      closing.abort(new Error("the server was closed"));
       cancelLook?.();
     },
   };
@@ -115,12 +126,4 @@ const toBox = (address: string): string => `server:letters:${Number.parseInt(add
 
 const aboutLetter = (id: string): string => `letter about ${id}`;
 
-/** What another version has written is not understood, and makes room. */
-const parseBox = (kept: string | undefined): readonly Letter[] => {
-  try {
-    const letters: unknown = JSON.parse(kept ?? "[]");
-    return Array.isArray(letters) ? letters : [];
-  } catch {
-    return [];
-  }
-};
+const toSender = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22);

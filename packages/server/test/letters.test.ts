@@ -2,9 +2,10 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
 import type { TaskStore } from "@taskbridge/core/store";
 import { fakeClock } from "@taskbridge/testkit";
-import { createLetters, type Letters } from "../src/letters.ts";
+import { createLetters, type Letters, type Reply } from "../src/letters.ts";
 import { createSealer } from "../src/sealer.ts";
 import { silentLog } from "../src/server-log.ts";
+import { eventually } from "./serve.ts";
 
 const open: Letters[] = [];
 afterEach(() => {
@@ -23,6 +24,8 @@ const connect = (
   return letters;
 };
 
+const reply = (id: string, message: object, sender = id): Reply => ({ id, message, sender });
+
 /** What has come so far. */
 const expecting = (letters: Letters, id: string): readonly object[] => {
   const taken: object[] = [];
@@ -34,9 +37,11 @@ const expecting = (letters: Letters, id: string): readonly object[] => {
 const spied = (store: TaskStore) => {
   const kept = new Map<string, string>();
   let reads = 0;
+  let writes = 0;
   return {
     kept,
     reads: () => reads,
+    writes: () => writes,
     store: {
       loadCursor: (name: string) => {
         reads += 1;
@@ -45,6 +50,7 @@ const spied = (store: TaskStore) => {
       saveCursor: async (name: string, cursor: string, previous: string | undefined) => {
         const isSaved = await store.saveCursor(name, cursor, previous);
         if (isSaved) kept.set(name, cursor);
+        if (isSaved) writes += 1;
         return isSaved;
       },
     },
@@ -56,11 +62,11 @@ describe("letters between replicas", () => {
     const { store, kept } = spied(memoryStore());
     const [one, two, three] = [connect(store), connect(store), connect(store)];
     const [mine, others] = [expecting(one, "a"), expecting(three, "a")];
-    await two.send(one.address, "a", { result: "hello" });
-    await two.send(one.address, "a", { result: "again" });
-    await two.send(one.address, "nobody waits for this", { result: "lost" });
+    await two.send(one.address, reply("a", { result: "hello" }));
+    await two.send(one.address, reply("a", { result: "instead" }));
+    await two.send(one.address, reply("nobody waits for this", { result: "lost" }));
     await clock.advance(5_000);
-    expect([mine, others]).toEqual([[{ result: "hello" }], []]);
+    expect([mine, others]).toEqual([[{ result: "instead" }], []]);
     expect([...kept.values()]).toEqual(["[]"]);
   });
 
@@ -69,23 +75,81 @@ describe("letters between replicas", () => {
     const [one, two] = [connect(store), connect(store)];
     const stranger = connect(store, { sealKey: new Uint8Array(32).fill(8) });
     const mine = expecting(one, "a");
-    await stranger.send(one.address, "a", { result: "forged" });
+    await stranger.send(one.address, reply("a", { result: "forged" }));
     await clock.advance(1_000);
     expect(mine).toEqual([]);
-    await two.send(one.address, "a", { result: "a secret word" });
+    await two.send(one.address, reply("a", { result: "a secret word" }));
     expect([...kept.values()].join()).not.toContain("secret");
     await clock.advance(1_000);
     expect(mine).toEqual([{ result: "a secret word" }]);
   });
 
-  test("all arrive when many are sent at the same time", async () => {
-    const { store } = spied(memoryStore());
+  test("all arrive when many are sent at the same time, by one process and by many", async () => {
+    const { store, writes } = spied(memoryStore());
     const one = connect(store);
-    const taken = Array.from({ length: 10 }, (_, index) => expecting(one, `${index}`));
-    const senders = taken.map(() => connect(store));
-    await Promise.all(senders.map((sender, index) => sender.send(one.address, `${index}`, { index })));
-    await clock.advance(2_000);
+    const taken = Array.from({ length: 220 }, (_, index) => expecting(one, `${index}`));
+    const many = Array.from({ length: 20 }, () => connect(store));
+    const busy = connect(store);
+    let isSent = false;
+    const sent = Promise.all(
+      taken.map((_, index) => (many[index] ?? busy).send(one.address, reply(`${index}`, { index }))),
+    ).finally(() => {
+      isSent = true;
+    });
+    await eventually(async () => {
+      await clock.advance(10);
+      return isSent;
+    });
+    await sent;
+    await clock.advance(3_000);
     expect(taken).toEqual(taken.map((_, index) => [{ index }]));
+    // Those of one process go out together.
+    expect(writes()).toBeLessThan(40);
+  });
+
+  test("of one sender leave room for those of others, however often and by however many processes they are sent", async () => {
+    const { store, kept } = spied(memoryStore());
+    const [one, two, three] = [connect(store), connect(store), connect(store)];
+    const mine = expecting(one, "victim");
+    const big = { result: "x".repeat(150_000) };
+    for (let count = 0; count < 5; count++) await two.send(one.address, reply("same", big, "flood"));
+    expect(JSON.parse([...kept.values()].join())).toHaveLength(1);
+    await three.send(one.address, reply("other", big, "flood"));
+    await expect(three.send(one.address, reply("third", big, "flood"))).rejects.toThrow("of one sender");
+    const flood = Array.from({ length: 50 }, (_, index) => two.send(one.address, reply(`${index}`, big, "flood")));
+    const results = Promise.allSettled(flood);
+    await two.send(one.address, reply("victim", { result: 1 }));
+    expect((await results).filter(({ status }) => status === "fulfilled")).toEqual([]);
+    await clock.advance(2_000);
+    expect(mine).toEqual([{ result: 1 }]);
+  });
+
+  test.each(["[null]", '[7, {}, [], "x"]', '[{"to":"x","id":"y"}]', "{}", "nonsense"])(
+    "arrive in a box that holds %s, which makes room",
+    async (junk) => {
+      const shared = memoryStore();
+      const { store, kept } = spied(shared);
+      const [one, two] = [connect(store), connect(store)];
+      const mine = expecting(one, "a");
+      for (let box = 0; box < 64; box++) await shared.saveCursor(`server:letters:${box}`, junk, undefined);
+      await two.send(one.address, reply("a", { result: 1 }));
+      expect(JSON.parse([...kept.values()].join())).toMatchObject([{ id: "a" }]);
+      await clock.advance(1_000);
+      expect(mine).toEqual([{ result: 1 }]);
+    },
+  );
+
+  test("are given up when their sender is closed, also while others write all the time", async () => {
+    const store = { loadCursor: async () => undefined, saveCursor: async () => false };
+    const [one, two] = [connect(store), connect(store)];
+    const before = clock.scheduled;
+    const sent = two.send(one.address, reply("a", {}));
+    await clock.settle();
+    expect(clock.scheduled).toBe(before + 1);
+    two.close();
+    await expect(sent).rejects.toThrow("was closed");
+    expect(clock.scheduled).toBe(before);
+    await expect(two.send(one.address, reply("b", {}))).rejects.toThrow("was closed");
   });
 
   test("arrive after the store has failed", async () => {
@@ -100,10 +164,10 @@ describe("letters between replicas", () => {
     };
     const [one, two] = [connect(store), connect(store)];
     const mine = expecting(one, "a");
-    await two.send(one.address, "a", { result: 1 });
+    await two.send(one.address, reply("a", { result: 1 }));
     isDown = true;
     await clock.advance(3_000);
-    await expect(two.send(one.address, "a", {})).rejects.toThrow("down");
+    await expect(two.send(one.address, reply("a", {}))).rejects.toThrow("down");
     isDown = false;
     await clock.advance(1_000);
     expect(mine).toEqual([{ result: 1 }]);
@@ -119,21 +183,21 @@ describe("letters between replicas", () => {
     stop();
     await clock.advance(10_000);
     expect(reads()).toBe(4);
-    await alone.send(one.address, "a", {});
-    await one.send(one.address, "a", {});
+    await alone.send(one.address, reply("a", {}));
+    await one.send(one.address, reply("a", {}));
     expect(reads()).toBe(4);
   });
 
   test("that nobody fetches make room in time, and what is far too long is refused", async () => {
     const { store, kept } = spied(memoryStore());
     const [one, two] = [connect(store), connect(store)];
-    await two.send(one.address, "a", { result: 1 });
+    await two.send(one.address, reply("a", { result: 1 }));
     await clock.advance(130_000);
-    await two.send(one.address, "b", { result: 2 });
+    await two.send(one.address, reply("b", { result: 2 }));
     expect(JSON.parse([...kept.values()].join())).toMatchObject([{ id: "b" }]);
-    await expect(two.send(one.address, "c", { result: "x".repeat(300_000) })).rejects.toThrow("too long");
+    await expect(two.send(one.address, reply("c", { result: "x".repeat(300_000) }))).rejects.toThrow("too long");
     const big = { result: "x".repeat(150_000) };
-    for (let count = 0; count < 5; count++) await two.send(one.address, `${count}`, big);
-    await expect(two.send(one.address, "last", big)).rejects.toThrow("too many");
+    for (let count = 0; count < 5; count++) await two.send(one.address, reply(`${count}`, big));
+    await expect(two.send(one.address, reply("last", big))).rejects.toThrow("too many");
   });
 });

@@ -1,6 +1,8 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
+import type { TaskStore } from "@taskbridge/core/store";
+import { fakeClock } from "@taskbridge/testkit";
 import { fakeAdapter } from "@taskbridge/testkit/adapter";
 import type { TaskServerOptions } from "../src/index.ts";
 import { serve, start, stopAll } from "./serve.ts";
@@ -63,6 +65,28 @@ describe("options that cannot work are refused by name", () => {
     });
     other.close();
   });
+});
+
+const down = new Error("down");
+
+test.each<[string, Partial<TaskServerOptions>]>([
+  ["an option", { keepAliveMs: 0 }],
+  [
+    "two tools of one name",
+    { plainTools: [{ name: "job", inputSchema: { type: "object" }, call: () => ({ content: [] }) }] },
+  ],
+  ["the authenticator", { auth: { open: () => Promise.reject(down), authenticate: () => Promise.reject(down) } }],
+  ["the store", { store: { ...memoryStore(), loadCursor: () => Promise.reject(down) } }],
+])("a server that cannot start for %s leaves nothing behind at the store", async (_what, options) => {
+  const listeners = new Set<unknown>();
+  const { store = memoryStore(), ...others } = options;
+  const watch: TaskStore["watch"] & object = (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  const clock = fakeClock();
+  await expect(start({ ...others, clock, store: { ...store, watch } })).rejects.toThrow();
+  expect([listeners.size, clock.scheduled]).toEqual([0, 0]);
 });
 
 test("one server listens in several places, and each can be closed alone", async () => {

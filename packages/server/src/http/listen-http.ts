@@ -56,7 +56,7 @@ export const listenHttp = async (
   let arrivals = 0;
   let isLeaving = false;
   let isDraining = false;
-  let drained: () => void = () => {};
+  const drained = new Set<() => void>();
   const serve = toNodeHandler(
     {
       fetch: async (request, options) => {
@@ -125,7 +125,9 @@ export const listenHttp = async (
     });
     response.once("close", () => {
       responses.delete(response);
-      if (responses.size === 0) drained();
+      if (responses.size > 0) return;
+      for (const resolve of drained) resolve();
+      drained.clear();
     });
     answer(request, response).catch((error: unknown) => {
       log.error({ err: error }, "a request could not be answered");
@@ -159,7 +161,7 @@ export const listenHttp = async (
       server.close();
       if (responses.size > 0) {
         await new Promise<void>((resolve) => {
-          drained = resolve;
+          drained.add(resolve);
         });
       }
     },

@@ -1,5 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { AuthInfo } from "@modelcontextprotocol/server";
+import { BridgeError } from "@taskbridge/core";
 import type { Owner } from "../caller.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
 import { refuse } from "../refuse.ts";
@@ -20,7 +21,10 @@ import { createWordsForOthers } from "./words-for-others.ts";
 /** A session over Streamable HTTP. */
 export interface HttpSession extends KeptSession {
   readonly session: LegacySession;
-  /** Goes on with a session that has begun elsewhere, or has made room here, before anything else is served in it. */
+  /**
+   * Goes on with a session that has begun elsewhere, or has made room here, before anything else is served in it. Rejects when
+   * the SDK does not accept it.
+   */
   revive(introduction: Introduction): Promise<void>;
   /** True once the SDK has accepted its `initialize`. */
   hasBegun(): boolean;
@@ -74,6 +78,7 @@ export const openHttpSession = async (
   const ids = createRequestIds({
     sealer: serve.sealer,
     letters: serve.letters,
+    storeNow: serve.storeNow,
     about: id,
     receive: (response) => transport.onmessage?.(response),
   });
@@ -123,7 +128,8 @@ export const openHttpSession = async (
     revive: async (introduction) => {
       const answer = await transport.handleRequest(anyPost(), { parsedBody: toInitialize(introduction) });
       // At its end the SDK has served it.
-      await answer.text();
+      const text = await answer.text();
+      if (answer.status !== 200) throw new BridgeError("internal", `a session cannot go on here: ${text}`);
     },
     post: async (request, parsedBody, authInfo) => {
       const { body, strays } = ids.fromWire(parsedBody);

@@ -30,6 +30,8 @@ export interface StrayReply {
   readonly question?: QuestionMark;
   /** The address of the process that has asked. */
   readonly from: string;
+  /** Epoch milliseconds by the store's clock. */
+  readonly askedAt: number;
   /** The JSON-RPC response as it was sent, unchecked but for being one. */
   readonly response: WireResponse;
 }
@@ -43,6 +45,7 @@ export interface WireResponse {
 export interface RequestIdParts {
   readonly sealer: Sealer;
   readonly letters: Pick<Letters, "address" | "expect">;
+  readonly storeNow: () => number;
   /** The session; an ID is good in no other. */
   readonly about: string;
   /** Gives the SDK a reply that another process has got. */
@@ -54,7 +57,7 @@ interface Waiting {
   readonly stop: () => void;
 }
 
-export const createRequestIds = ({ sealer, letters, about, receive }: RequestIdParts): RequestIds => {
+export const createRequestIds = ({ sealer, letters, storeNow, about, receive }: RequestIdParts): RequestIds => {
   const waiting = new Map<string, Waiting>();
   const names = new Map<RequestId, string>();
   const subject = `request to ${about}`;
@@ -67,7 +70,7 @@ export const createRequestIds = ({ sealer, letters, about, receive }: RequestIdP
     waiting.delete(name);
   };
   const mint = (id: RequestId, question: QuestionMark | undefined): string => {
-    const name = sealer.seal({ question, from: letters.address }, subject);
+    const name = sealer.seal({ question, from: letters.address, askedAt: storeNow() }, subject);
     const stop = letters.expect(name, (response) => {
       forgetId(id);
       receive({ ...response, id } as JSONRPCMessage);
@@ -119,5 +122,5 @@ const isResponse = (message: unknown): message is WireResponse =>
   "id" in message &&
   (typeof message.id === "string" || typeof message.id === "number");
 
-const isAsked = (asked: unknown): asked is Pick<StrayReply, "question" | "from"> =>
-  typeof asked === "object" && asked !== null && "from" in asked;
+const isAsked = (asked: unknown): asked is Omit<StrayReply, "response"> =>
+  typeof asked === "object" && asked !== null && "from" in asked && "askedAt" in asked;

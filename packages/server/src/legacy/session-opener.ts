@@ -37,14 +37,17 @@ export const createSessionOpener = (context: ListenContext): SessionOpener => {
     forgotten.has(toSessionName(id)) ? undefined : readSessionId(sealer, owner, id);
   const revive = async (id: string, owner: Owner, introduction: Introduction): Promise<HttpSession> => {
     const place = table.reserve(owner);
+    let session: HttpSession | undefined;
     try {
-      const session = await openHttpSession(context, { owner, id, place, ended: table.remove });
+      session = await openHttpSession(context, { owner, id, place, ended: table.remove });
       await session.revive(introduction);
       log.debug({ session: toSessionName(id) }, "a session goes on here");
       return session;
+    } catch (error) {
+      await session?.close();
+      throw error;
     } finally {
       place.giveUp();
-      reviving.delete(id);
     }
   };
   return {
@@ -68,7 +71,8 @@ export const createSessionOpener = (context: ListenContext): SessionOpener => {
       if (introduction !== undefined && reviving.has(id)) return reviving.get(id);
       const kept = table.find(id, owner);
       if (kept !== undefined || introduction === undefined) return kept;
-      const revived = revive(id, owner, introduction);
+      // What was refused once is tried again by whoever comes next.
+      const revived = revive(id, owner, introduction).finally(() => reviving.delete(id));
       reviving.set(id, revived);
       return revived;
     },

@@ -23,15 +23,21 @@ export interface WordsForOthersParts {
 
 /** So many requests are known to have been taken in here: what is said about them later is about these. */
 const mostRecent = 100;
+/** So many replies to what others have asked are taken of one POST: a client has hardly more to say in one batch. */
+const mostStrays = 16;
+/** Nobody waits longer for what a person says to a call (milliseconds), so that a reply is not good for ever. */
+const longestWaitMs = 86_400_000;
 
 export const createWordsForOthers = ({ serve, session, owner }: WordsForOthersParts): WordsForOthers => {
   const recent = createRecentSet<RequestId>(mostRecent);
 
-  const takeStray = async ({ question, from, response }: StrayReply): Promise<void> => {
+  const takeStray = async ({ question, from, askedAt, response }: StrayReply): Promise<void> => {
     const parts = { serve, owner, capabilities: session.capabilities() };
     const isAnswer = question !== undefined && response.error === undefined;
     if (isAnswer && (await takeStrayAnswer(parts, question, response.result))) return;
-    await serve.letters.send(from, String(response.id), response);
+    if (serve.storeNow() - askedAt > longestWaitMs) throw new Error("a reply to what was asked too long ago");
+    const sender = owner ?? session.name ?? "";
+    await serve.letters.send(from, { id: String(response.id), message: response, sender });
   };
   /** A stop waits for it. */
   const inBackground = (work: Promise<unknown>): void => {
@@ -45,7 +51,9 @@ export const createWordsForOthers = ({ serve, session, owner }: WordsForOthersPa
       const takenBack = takenBackIds(body).filter((requestId) => !recent.has(requestId));
       for (const requestId of toMessages(body).flatMap(askedId)) recent.add(requestId);
       return () => {
-        for (const stray of strays) inBackground(takeStray(stray));
+        for (const stray of strays.slice(0, mostStrays)) inBackground(takeStray(stray));
+        const left = strays.length - mostStrays;
+        if (left > 0) serve.log.warn({ left }, "of the replies in one batch to other replicas the last were lost");
         for (const requestId of takenBack) inBackground(cancelElsewhere(serve, session, owner, requestId));
       };
     },

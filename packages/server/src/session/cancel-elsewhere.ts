@@ -1,4 +1,4 @@
-import type { TaskView } from "@taskbridge/core";
+import type { Access, TaskView } from "@taskbridge/core";
 import { openQuestions } from "@taskbridge/protocol";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
@@ -10,8 +10,9 @@ import { toInquiry } from "./to-inquiry.ts";
 
 type Asking = Pick<LegacySession, "name" | "capabilities">;
 
-/** An owner has hardly more than that under way. */
-const most = 100;
+/** How many tasks are read at once, and altogether: an owner has hardly more under way. */
+const pageLength = 100;
+const mostPages = 10;
 
 /**
  * Stops the task of a call that its client takes back where nobody knows the call: another process has taken it in. One that
@@ -26,13 +27,23 @@ export const cancelElsewhere = async (
   if (session.name === undefined || owner === null) return;
   const origin = toOrigin(session.name, requestId);
   const access = toAccess(owner);
-  const { tasks } = await serve.engine.listTasks(access, { slotHeld: true }, undefined, most);
-  for (const view of tasks) {
+  for await (const view of openTasksOf(serve, access)) {
     if (view.record.origin !== origin || hasEnded(view) || !isWaitedFor(serve, session, view)) continue;
     const options = { reason: "the client asked for it", latch: view.isClientMinted };
     await serve.engine.cancelTask(view.record.taskId, access, options);
   }
 };
+
+async function* openTasksOf({ engine, log }: ServeContext, access: Access): AsyncGenerator<TaskView> {
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page++) {
+    const found = await engine.listTasks(access, { slotHeld: true }, cursor, pageLength);
+    yield* found.tasks;
+    cursor = found.cursor;
+    if (cursor === undefined) return;
+  }
+  log.warn({ most: mostPages * pageLength }, "of an owner with many tasks not all could be searched for a call");
+}
 
 /** A call of the draft waits for the end of its task, any other as long as a host stands it and can be asked meanwhile. */
 const isWaitedFor = (

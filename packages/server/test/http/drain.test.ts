@@ -4,6 +4,9 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
 import type { TaskStore } from "@taskbridge/core/store";
+import type { HttpFace } from "../../src/http/http-face.ts";
+import { listenHttp } from "../../src/http/listen-http.ts";
+import { silentLog } from "../../src/server-log.ts";
 import { legacyRpc } from "../legacy-rpc.ts";
 import { listen } from "../listen-client.ts";
 import { callForTask, rpcClient, toRequest, version } from "../rpc-client.ts";
@@ -231,4 +234,32 @@ test.each([-1, 0.5, 600_001, Number.NaN])("drainMs %d is refused, and nothing is
   const refused = { code: "misconfigured", data: { path: "drainMs" } };
   await expect(server.close({ drainMs: bad })).rejects.toMatchObject(refused);
   expect((await rpc("tools/list")).status).toBe(200);
+});
+
+test("a listener that is told twice to drain is done for both, once the request under way is answered", async () => {
+  let answer: (response: Response) => void = () => {};
+  const answered = new Promise<Response>((resolve) => {
+    answer = resolve;
+  });
+  let isAsked = false;
+  const face = {
+    authenticate: async () => ({}),
+    fetch: () => {
+      isAsked = true;
+      return answered;
+    },
+  } as unknown as HttpFace;
+  const address = { host: "127.0.0.1", port: 0, path: "/mcp", allowedHosts: [], allowedOrigins: [] };
+  const readiness = () => Promise.reject(new Error("nobody asks"));
+  const listener = await listenHttp(face, address, { maxBodyBytes: 1_000, log: silentLog, readiness });
+  try {
+    const asked = rawRequest(listener.url, { method: "POST", body: "{}" });
+    await eventually(() => isAsked);
+    const drained = [listener.drain(), listener.drain()];
+    answer(new Response("done"));
+    expect((await asked).body).toBe("done");
+    await inTime(Promise.all(drained));
+  } finally {
+    await listener.close();
+  }
 });

@@ -1,12 +1,14 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { inputRequired } from "@modelcontextprotocol/server";
 import type { Prepare } from "@taskbridge/core";
+import { memoryStore } from "@taskbridge/core/memory";
 import { fakeClock } from "@taskbridge/testkit";
 import type { PlainTool } from "../../src/index.ts";
+import { send } from "../legacy/session-calls.ts";
 import { callForTask, form, isElicitation, job, questionsOn, reply, yes } from "../legacy/task-calls.ts";
 import { legacyRpc, type MessageStream } from "../legacy-rpc.ts";
 import type { Message } from "../rpc-client.ts";
-import { eventually, inTime } from "../serve.ts";
+import { eventually, inTime, serve } from "../serve.ts";
 import { startFleet, stopFleet } from "./fleet.ts";
 
 afterEach(stopFleet);
@@ -78,6 +80,41 @@ describe("a reply that arrives at another replica than the one whose call waits 
     for (let turn = 0; turn < 5; turn++) await clock.advance(1_000);
     expect(call.messages.filter(({ result }) => result !== undefined)).toEqual([]);
   });
+});
+
+test("a reply is passed on by a store that others share but that tells no changes", async () => {
+  const clock = fakeClock();
+  const store = { ...memoryStore({ clock }), shared: true };
+  expect(store).not.toHaveProperty("watch");
+  const [a, b] = [
+    await serve({ clock, store, plainTools: [greet] }),
+    await serve({ clock, store, plainTools: [greet] }),
+  ];
+  const atA = await legacyRpc(a.url, { capabilities: form });
+  const call = await atA.open("tools/call", { name: "greet" });
+  expect(await reply(atA.at(b.url), await call.find(isElicitation))).toBe(202);
+  await eventually(async () => {
+    await clock.advance(250);
+    return call.messages.some(({ result }) => result !== undefined);
+  });
+});
+
+test("replies to another replica are taken up to sixteen in one batch", async () => {
+  const { a, b, clock, inTurns } = await open();
+  const session = await legacyRpc(a.url, { revision: "2025-03-26", capabilities: form });
+  const calls: MessageStream[] = [];
+  for (let count = 0; count < 17; count++) calls.push(await session.open("tools/call", { name: "greet" }));
+  const batch = [];
+  for (const call of calls) {
+    const { id } = await call.find(isElicitation);
+    batch.push({ jsonrpc: "2.0", id, result: { action: "accept", content: { ok: true } } });
+  }
+  const sent = await send(b.url, { body: batch, headers: { "mcp-session-id": session.sessionId } });
+  expect(sent.status).toBe(202);
+  const answered = () => calls.map(({ messages }) => messages.some(({ result }) => result !== undefined));
+  await inTurns(() => answered().filter(Boolean).length === 16);
+  for (let turn = 0; turn < 20; turn++) await clock.advance(250);
+  expect(answered()).toEqual(calls.map((_, index) => index < 16));
 });
 
 describe("a reply about a task that is no answer to its question", () => {

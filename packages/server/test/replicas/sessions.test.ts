@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
+import { readCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import { fakeClock } from "@taskbridge/testkit";
 import type { Authenticator } from "../../src/index.ts";
-import { openSession, ping, send, statusOf } from "../legacy/session-calls.ts";
+import { mintSessionId } from "../../src/legacy/session-id.ts";
+import { createSealer } from "../../src/sealer.ts";
+import { openStateKeys } from "../../src/state-keys.ts";
+import { accept, openSession, ping, send, statusOf } from "../legacy/session-calls.ts";
 import { callForTask, form, isElicitation, yes } from "../legacy/task-calls.ts";
 import { legacyRpc } from "../legacy-rpc.ts";
 import { inTime, serve, stopAll } from "../serve.ts";
@@ -117,6 +121,21 @@ describe("[H-12] a session of a 2025 revision", () => {
     const other = await serve({ stateKey: "l".repeat(32) });
     expect(await statusOf(other.url, together.sessionId)).toBe(404);
     await stopAll();
+  });
+
+  test("that the SDK does not go on with is an error each time, and takes no place", async () => {
+    const stateKey = "k".repeat(32);
+    const { server } = await serve({ stateKey, limits: { maxSessions: 1 } });
+    const { sessions } = await openStateKeys(memoryStore(), stateKey);
+    const introduction = { revision: 7 as unknown as string, capabilities: readCapabilities({}) };
+    const id = mintSessionId(createSealer(sessions), null, introduction);
+    const ask = (): Promise<Response> => {
+      const headers = { "content-type": "application/json", accept, "mcp-session-id": id };
+      return server.fetch(new Request("http://localhost/mcp", { method: "POST", headers, body: JSON.stringify(ping) }));
+    };
+    for (let count = 0; count < 3; count++) await expect(ask()).rejects.toThrow("cannot go on");
+    const { url } = await server.listen({ port: 0 });
+    expect(await openSession(url)).not.toBe("");
   });
 
   test("has an ID that HTTP takes, however much was declared", async () => {
