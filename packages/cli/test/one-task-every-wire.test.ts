@@ -152,9 +152,9 @@ test("a task that asks, one that has failed, one that has succeeded: before and 
 
   const ofBefore = legacy;
   await connect();
-  const forgotten = await send(ofBefore, "tasks/get", { taskId: asking });
-  print("A session ends with its server, a task does not: another session is opened", [forgotten]);
-  expect(forgotten.answer).toMatchObject({ error: { message: "Session not found" } });
+  const goneOn = await send(ofBefore, "tasks/get", { taskId: asking });
+  print("A session outlives its server, as a task does, because the store keeps its key", [goneOn]);
+  expect(goneOn.answer).toMatchObject({ taskId: asking, status: "input_required" });
   // Intervals follow the age of a task, and nothing else has changed.
   const withoutIntervals = (answers: readonly object[]): readonly object[] =>
     answers.map((answer) => ({ ...answer, pollInterval: 0, pollIntervalMs: 0 }));

@@ -22,6 +22,8 @@ export interface PostgresServerOptions {
   readonly durable?: boolean;
   /** More of its settings: `{ max_connections: "20" }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Start as a standby of that server, whose data are copied; `SELECT pg_promote()` makes it a primary. */
+  readonly standbyOf?: Pick<PostgresServer, "host" | "port">;
   /** Lines of pg_hba.conf before the one that lets everybody in without a password. */
   readonly hba?: readonly string[];
 }
@@ -114,17 +116,23 @@ export const startPostgres = async (options: PostgresServerOptions): Promise<Pos
 
 const dataOf = (folder: string): string => join(folder, "data");
 
-const createCluster = async ({ programs, hba = [] }: PostgresServerOptions, folder: string, user: User | undefined) => {
+const createCluster = async (options: PostgresServerOptions, folder: string, user: User | undefined): Promise<void> => {
+  const { programs, standbyOf, hba = [] } = options;
   if (user !== undefined) await chown(folder, user.uid, user.gid);
-  const flags = [
+  const runAsUser = (program: string, flags: readonly string[]) =>
+    run(join(programs, program), ["--pgdata", dataOf(folder), "--no-sync", ...flags], { ...user, cwd: folder });
+  if (standbyOf !== undefined) {
+    const from = ["--host", standbyOf.host, "--port", String(standbyOf.port), "--username=postgres"];
+    await runAsUser("pg_basebackup", [...from, "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast"]);
+    return;
+  }
+  await runAsUser("initdb", [
     "--auth=trust",
     "--username=postgres",
     "--encoding=UTF8",
     "--locale=C",
     "--wal-segsize=1",
-    "--no-sync",
-  ];
-  await run(join(programs, "initdb"), ["--pgdata", dataOf(folder), ...flags], { ...user, cwd: folder });
+  ]);
   const rules = join(dataOf(folder), "pg_hba.conf");
   await writeFile(rules, [...hba, await readFile(rules, "utf8")].join("\n"));
 };

@@ -19,6 +19,7 @@ export interface ChangeListenerOptions {
   readonly timeoutMs: number;
 }
 
+const isStandby = 'SELECT pg_is_in_recovery() AS "isStandby"';
 const shortestPauseMs = 100;
 const longestPauseMs = 10_000;
 
@@ -65,8 +66,10 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     if (current !== client) return;
     const watchdog = setTimeout(() => lose(client), options.timeoutMs);
     try {
-      await client.query("SELECT 1");
-      if (current === client) later(options.timeoutMs, () => void check(client));
+      const { rows } = await client.query<{ readonly isStandby: boolean }>(isStandby);
+      // It was the primary once; what is written elsewhere since is not told here.
+      if (rows[0]?.isStandby !== false) lose(client);
+      else if (current === client) later(options.timeoutMs, () => void check(client));
     } catch {
       lose(client);
     } finally {
@@ -126,7 +129,9 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
 /** Undefined for what is no notice of ours: then anything may have changed. */
 const parseNotice = (payload: string | undefined): ChangeNotice | undefined => {
   try {
-    return JSON.parse(payload ?? "");
+    const notice = JSON.parse(payload ?? "") as Partial<ChangeNotice> | null;
+    const taskIds = Array.isArray(notice?.taskIds) ? notice.taskIds : null;
+    return typeof notice?.origin === "string" ? { origin: notice.origin, taskIds } : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import type { TaskStore } from "@taskbridge/core/store";
 import type { StoreParts } from "./store-parts.ts";
 import { toKey } from "./to-key.ts";
+import { toOnPrimary } from "./to-on-primary.ts";
 
 export const createCursors = ({
   connection: { query },
@@ -15,7 +16,7 @@ export const createCursors = ({
   },
   loadCursor: async (name) => {
     const [row] = await query<{ readonly cursor: string }>("loadCursor", {
-      text: `SELECT cursor FROM ${schema}.cursors WHERE name = $1`,
+      text: `SELECT cursor FROM ${schema}.cursors WHERE name = $1 AND ${toOnPrimary(schema)}`,
       values: [toKey(name)],
       isRead: true,
     });

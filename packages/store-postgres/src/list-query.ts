@@ -1,5 +1,6 @@
 import { type ListFilter, type ListScope, parseCursor } from "@taskbridge/core/store";
 import { toKey } from "./to-key.ts";
+import { toOnPrimary } from "./to-on-primary.ts";
 
 /** A page's statement; one more row than asked tells whether there is a next page. Throws `invalid_input` for a foreign cursor. */
 export const toListQuery = (
@@ -9,7 +10,7 @@ export const toListQuery = (
   cursor: string | undefined,
   limit: number,
 ): { readonly text: string; readonly values: readonly unknown[] } => {
-  const conditions: string[] = [];
+  const conditions: string[] = [toOnPrimary(schema)];
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   // "IS NOT DISTINCT FROM" finds no index.
@@ -22,7 +23,6 @@ export const toListQuery = (
     const { createdAt, taskId } = parseCursor(cursor, scope, filter);
     conditions.push(`(created_at, task_id) < (${bind(createdAt)}, ${bind(taskId)})`);
   }
-  const only = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const text = `SELECT record FROM ${schema}.tasks ${only} ORDER BY created_at DESC, task_id DESC LIMIT ${bind(limit + 1)}`;
+  const text = `SELECT record FROM ${schema}.tasks WHERE ${conditions.join(" AND ")} ORDER BY created_at DESC, task_id DESC LIMIT ${bind(limit + 1)}`;
   return { text, values };
 };

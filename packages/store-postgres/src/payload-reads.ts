@@ -8,6 +8,7 @@ import {
 import type { Connection } from "./connection.ts";
 import { chunkBytes } from "./tables-1.ts";
 import { toIdKey, toKey } from "./to-key.ts";
+import { toOnPrimary } from "./to-on-primary.ts";
 
 interface ChunkRow {
   readonly total: string;
@@ -16,12 +17,12 @@ interface ChunkRow {
 }
 
 /** Only the chunks that the range overlaps; the payload's own row also when it is none of them, for the size. */
-const selectChunks = `
+const selectChunks = (schema: string): string => `
   SELECT p.total_bytes AS total, 0 AS position, CASE WHEN $3 = 0 THEN p.first_bytes END AS bytes
-    FROM {schema}.payloads p WHERE p.task_id = $1 AND p.name = $2
+    FROM ${schema}.payloads p WHERE p.task_id = $1 AND p.name = $2 AND ${toOnPrimary(schema)}
   UNION ALL
   SELECT p.total_bytes, c.position, c.bytes
-    FROM {schema}.payloads p JOIN {schema}.payload_chunks c ON c.content = p.content
+    FROM ${schema}.payloads p JOIN ${schema}.payload_chunks c ON c.content = p.content
     WHERE p.task_id = $1 AND p.name = $2 AND c.position BETWEEN $3 AND $4`;
 
 const largestInteger = 2 ** 31 - 1;
@@ -39,7 +40,7 @@ export const readPayload = async (
     Math.min(Math.floor(at / chunkBytes), largestInteger),
   );
   const rows = await query<ChunkRow>("readPayload", {
-    text: selectChunks.replaceAll("{schema}", schema),
+    text: selectChunks(schema),
     values: [toIdKey(taskId), toKey(name), from, until],
     isRead: true,
   });

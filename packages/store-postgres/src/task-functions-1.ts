@@ -9,6 +9,15 @@ export const createTaskFunctions = (schema: string): string => `
   CREATE FUNCTION ${schema}.now_ms() RETURNS double precision LANGUAGE sql
     AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision $$;
 
+  -- A part of every read: a standby may be behind, and would take what it has not got yet for something that is not there.
+  CREATE FUNCTION ${schema}.on_primary() RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+  BEGIN
+    IF pg_is_in_recovery() THEN
+      RAISE read_only_sql_transaction USING MESSAGE = 'this server is a standby';
+    END IF;
+    RETURN true;
+  END $$;
+
   -- Until the end of the transaction: no session is left changed, which another client of a pooler might get.
   CREATE FUNCTION ${schema}.begin_write(p_durable boolean) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN

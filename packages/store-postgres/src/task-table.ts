@@ -12,6 +12,7 @@ import type { StoreParts } from "./store-parts.ts";
 import { toColumns } from "./task-columns.ts";
 import { isId, toIdKey, toKey } from "./to-key.ts";
 import { toNumber } from "./to-number.ts";
+import { toOnPrimary } from "./to-on-primary.ts";
 
 type TaskTable = Pick<
   TaskStore,
@@ -46,6 +47,7 @@ const toCall = (name: string, count: number): string =>
 
 /** Each verb is one statement, and so one round trip and one transaction. */
 export const createTaskTable = ({ connection: { query }, schema, changed, sweep }: StoreParts): TaskTable => {
+  const onPrimary = toOnPrimary(schema);
   const readRecords = async (
     operation: string,
     text: string,
@@ -69,9 +71,11 @@ export const createTaskTable = ({ connection: { query }, schema, changed, sweep 
     },
 
     read: async (taskId) => {
-      const [record] = await readRecords("read", `SELECT record FROM ${schema}.tasks WHERE task_id = $1`, [
-        toIdKey(taskId),
-      ]);
+      const [record] = await readRecords(
+        "read",
+        `SELECT record FROM ${schema}.tasks WHERE task_id = $1 AND ${onPrimary}`,
+        [toIdKey(taskId)],
+      );
       return record;
     },
 
@@ -119,14 +123,14 @@ export const createTaskTable = ({ connection: { query }, schema, changed, sweep 
       // Its own time rather than now_ms(), which may change while it runs and so finds no index.
       const text = `SELECT t.record FROM (
           SELECT task_id, wake_at FROM ${schema}.wakes
-            WHERE wake_at <= (extract(epoch FROM statement_timestamp()) * 1000)::double precision
+            WHERE wake_at <= (extract(epoch FROM statement_timestamp()) * 1000)::double precision AND ${onPrimary}
             ORDER BY wake_at LIMIT $1) AS due
         JOIN ${schema}.tasks t USING (task_id) ORDER BY due.wake_at`;
       return readRecords("due", text, [limit]);
     },
 
     nextWakeAt: async () => {
-      const text = `SELECT min(wake_at) AS "wakeAt" FROM ${schema}.wakes`;
+      const text = `SELECT min(wake_at) AS "wakeAt" FROM ${schema}.wakes WHERE ${onPrimary}`;
       const [row] = await query<{ readonly wakeAt: number | null }>("nextWakeAt", { text, isRead: true });
       return row?.wakeAt ?? null;
     },
@@ -136,7 +140,7 @@ export const createTaskTable = ({ connection: { query }, schema, changed, sweep 
         "ref" in by ? ["ref_hash", toNumber("ref", by.ref)] : ["start_key_hash", toNumber("start", by.key)];
       // Materialized, or the planner might walk all records by age instead.
       const text = `WITH found AS MATERIALIZED (
-          SELECT created_at, task_id, record FROM ${schema}.tasks WHERE ${column} = $1 AND adapter_id = $2)
+          SELECT created_at, task_id, record FROM ${schema}.tasks WHERE ${column} = $1 AND adapter_id = $2 AND ${onPrimary})
         SELECT record FROM found ORDER BY created_at DESC, task_id DESC LIMIT ${mostCollisions}`;
       const found = await readRecords("findByExecution", text, [value, toKey(adapterId)]);
       return found.find((record) => ("ref" in by ? record.ref === by.ref : record.startKey === by.key));

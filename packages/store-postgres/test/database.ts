@@ -7,7 +7,7 @@ import {
   type PostgresServerOptions,
   startPostgres,
 } from "@taskbridge/services/postgres";
-import { Client } from "pg";
+import { Pool } from "pg";
 
 const engine = await findPostgres();
 
@@ -44,7 +44,7 @@ export interface Database {
 /** Where the tests of a file work, from its first test to its last. */
 export const useDatabase = (options: Partial<PostgresServerOptions> = {}): Database => {
   let server: PostgresServer | undefined;
-  let admin: Client | undefined;
+  let admin: Pool | undefined;
   const schemas: string[] = [];
   const url = (): string => (engine.kind === "url" ? engine.url : (server?.url ?? ""));
   const run = async <Row>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> => {
@@ -54,8 +54,7 @@ export const useDatabase = (options: Partial<PostgresServerOptions> = {}): Datab
   beforeAll(async () => {
     if (engine.kind === "missing") return;
     if (engine.kind === "programs") server = await startServer(options);
-    admin = new Client({ connectionString: url() });
-    await admin.connect();
+    admin = new Pool({ connectionString: url(), max: 3 });
   });
   afterAll(async () => {
     for (const schema of engine.kind === "url" ? schemas : []) await run(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);

@@ -121,7 +121,13 @@ test("what the file says of the wire reaches the server", async () => {
     result: { status: "cancelled" },
   });
   expect(await statusOf("fail", "completed")).toMatchObject({ statusMessage: "exit code 3: the disk is full" });
-  // A session that nobody uses makes room for the next.
-  await legacyWire(server.url);
-  expect(await session.request("tasks/list", {})).toMatchObject({ error: { message: "Session not found" } });
+  // A session that is in use makes no room for the next.
+  const { result } = await session.request("tools/call", { name: "wait", arguments: { file: "settled" }, task: {} });
+  const waiting = session.request("tasks/result", { ...(result?.["task"] as object) });
+  await eventually(async () => {
+    const next = await legacyWire(server.url);
+    return (await next.request("ping", {})).error?.message === "Session not found";
+  });
+  bench.release("settled");
+  expect((await waiting).result).toMatchObject({ isError: false });
 });

@@ -1,26 +1,21 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { AuthInfo } from "@modelcontextprotocol/server";
-import { toDeclaredCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import type { Owner } from "../caller.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
-import { isRequestTimeout } from "../mcp/call-lifetime.ts";
-import { createRecentSet } from "../recent-set.ts";
 import { refuse } from "../refuse.ts";
 import { toSessionName } from "../session/call-origin.ts";
-import { cancelElsewhere } from "../session/cancel-elsewhere.ts";
-import type { RequestId } from "../session/client-link.ts";
 import type { LegacySession } from "../session/legacy-session.ts";
-import { takeStrayAnswer } from "../session/take-stray-answer.ts";
 import { onAbort } from "../session/waiter.ts";
 import { createLegacyServer } from "./legacy-server.ts";
-import { askedId, cancelledId, toMessages } from "./posted-messages.ts";
-import { createRequestIds, type StrayReply } from "./request-ids.ts";
+import { anyPost, toInitialize, toPost } from "./own-posts.ts";
+import { createRequestIds } from "./request-ids.ts";
 import { createRequestStreams } from "./request-streams.ts";
 import { waitsForNews } from "./serve-legacy.ts";
 import type { Introduction } from "./session-id.ts";
 import type { KeptSession, SessionPlace } from "./session-table.ts";
 import { createStreamIds, type LostWait } from "./stream-ids.ts";
 import { tapStream } from "./stream-tap.ts";
+import { createWordsForOthers } from "./words-for-others.ts";
 
 /** A session over Streamable HTTP. */
 export interface HttpSession extends KeptSession {
@@ -106,21 +101,7 @@ export const openHttpSession = async (
       authInfo?.expiresAt === undefined
         ? () => {}
         : clock.schedule(Math.max(0, authInfo.expiresAt * 1000 - clock.now()), end);
-  /** Requests of these IDs were taken in here, so that what their client says of them is about these. */
-  const recent = createRecentSet<RequestId>(mostRecent);
-  /** A stop waits for it. */
-  const inBackground = (work: Promise<unknown>): void => {
-    const done = work
-      .catch((error: unknown) => log.warn({ err: error }, "what a client said about another replica's work was lost"))
-      .finally(() => serve.asking.delete(done));
-    serve.asking.add(done);
-  };
-  const takeStray = async ({ question, from, response }: StrayReply): Promise<void> => {
-    const parts = { serve, owner, capabilities: session.capabilities() };
-    const isAnswer = question !== undefined && response.error === undefined;
-    if (isAnswer && (await takeStrayAnswer(parts, question, response.result))) return;
-    await serve.letters.send(from, String(response.id), response);
-  };
+  const wordsForOthers = createWordsForOthers({ serve, session, owner });
   const streamIds = createStreamIds({ sealer: serve.sealer, about: id, revision: session.revision });
   /** The same wait once more, in place of one whose loss nobody may have noticed. */
   const resume = async (
@@ -146,15 +127,12 @@ export const openHttpSession = async (
     },
     post: async (request, parsedBody, authInfo) => {
       const { body, strays } = ids.fromWire(parsedBody);
-      const takenBack = takenBackIds(body).filter((requestId) => !recent.has(requestId));
-      for (const requestId of toMessages(body).flatMap(askedId)) recent.add(requestId);
+      const act = wordsForOthers.read(body, strays);
       const shape = streamIds.shapeFor(body);
       const response = await streams.answer({ request, body, shape, expires: expiry(authInfo) }, () =>
         transport.handleRequest(request, { parsedBody: body }),
       );
-      if (!response.ok) return response;
-      for (const stray of strays) inBackground(takeStray(stray));
-      for (const requestId of takenBack) inBackground(cancelElsewhere(serve, session, owner, requestId));
+      if (response.ok) act();
       return response;
     },
     listen: async (request, authInfo) => {
@@ -188,32 +166,3 @@ export const openHttpSession = async (
   await server.connect(transport as Parameters<typeof server.connect>[0]);
   return kept;
 };
-
-const mostRecent = 100;
-
-/** What any POST has that the SDK looks at. */
-const postHeaders = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-
-const anyPost = (): Request => new Request("http://localhost", { method: "POST", headers: postHeaders });
-
-/** The answer goes out in place of that to the given request. */
-const toPost = ({ url, headers, signal }: Request): Request =>
-  new Request(url, { method: "POST", headers: { ...Object.fromEntries(headers), ...postHeaders }, signal });
-
-/** The handshake once more: so the SDK knows all that it would know had the session begun here. */
-const toInitialize = ({ revision, capabilities }: Introduction): object => ({
-  jsonrpc: "2.0",
-  id: "revived",
-  method: "initialize",
-  params: {
-    protocolVersion: revision,
-    capabilities: toDeclaredCapabilities(capabilities),
-    clientInfo: { name: "revived", version: "0" },
-  },
-});
-
-/** The requests that a client takes back. Its SDK does so too when its own timeout has passed, which nobody meant. */
-const takenBackIds = (body: unknown): readonly RequestId[] =>
-  toMessages(body)
-    .filter(({ params }) => !isRequestTimeout(params?.reason))
-    .flatMap(cancelledId);

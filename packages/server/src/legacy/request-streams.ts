@@ -64,15 +64,15 @@ export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): 
   let ownTap: StreamTap | undefined;
 
   /** The requests of a batch share a stream. The SDK ends it with the last answer, and waits for cancelled ones as well. */
-  const endUnused = (tap: StreamTap, id: RequestId): void => {
+  const endUnused = (tap: StreamTap, id: RequestId, isTakenBack = false): void => {
     const sharing = [...open.values()].filter((stream) => stream.tap === tap);
-    if (sharing.length === 0) tap.end();
+    if (sharing.length === 0) tap.end(isTakenBack);
     else if (sharing.every(({ isAnswered }) => isAnswered)) endStream(id);
   };
-  const end = (id: RequestId): void => {
+  const end = (id: RequestId, isTakenBack = false): void => {
     const stream = open.get(id);
     open.delete(id);
-    if (stream?.tap !== undefined) endUnused(stream.tap, id);
+    if (stream?.tap !== undefined) endUnused(stream.tap, id, isTakenBack);
     stream?.closed.abort(new Error("the request is over"));
   };
   const begin = (messages: readonly WireMessage[]): readonly RequestId[] => {
@@ -99,7 +99,7 @@ export const createRequestStreams = ({ endStream, waitsForNews }: StreamRules): 
       const ids = begin(messages);
       const response = await handle();
       // A request that is taken back gets no answer; the SDK would leave its stream open.
-      for (const id of messages.flatMap(cancelledId)) end(id);
+      for (const id of messages.flatMap(cancelledId)) end(id, true);
       if (response.body === null || !isStream(response)) {
         for (const id of ids) end(id);
         return response;

@@ -44,11 +44,13 @@ export const createStreamIds = ({ sealer, about, revision }: StreamIdParts): Str
       // Clients of earlier revisions take an event without data for a broken message.
       if ((revision() ?? "") < protocolVersion) return undefined;
       const wait: LostWait = { id, taskId };
+      const toOver = (): string => `id: ${sealer.seal({ over }, subject)}\n`;
       return {
         opening: encoder.encode(`id: ${sealer.seal(wait, subject)}\ndata:\n\n`),
         // Official clients know by a result that they have their answer, but not by an error, and would come back for more.
-        mark: (frame) =>
-          isError(frame) ? encoder.encode(`id: ${sealer.seal({ over }, subject)}\n${decoder.decode(frame)}`) : frame,
+        mark: (frame) => (isError(frame) ? encoder.encode(`${toOver()}${decoder.decode(frame)}`) : frame),
+        // Nor do they know then that they have taken it back.
+        farewell: encoder.encode(`${toOver()}data:\n\n`),
       };
     },
     read: (eventId) => {

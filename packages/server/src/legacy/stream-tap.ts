@@ -8,8 +8,8 @@ export interface StreamTap {
    * reader that is lost: its connection may have taken the bytes with it.
    */
   isReady(): boolean;
-  /** Ends it after what was written so far. */
-  end(): void;
+  /** Ends it after what was written so far. `isTakenBack`: because its client wants no answer any more. */
+  end(isTakenBack?: boolean): void;
   /** Gives its reader up for lost, since it has come back another way. */
   lose(): void;
 }
@@ -20,6 +20,8 @@ export interface StreamShape {
   readonly opening?: Uint8Array;
   /** Changes what goes out. */
   readonly mark?: (frame: Uint8Array) => Uint8Array;
+  /** Goes out last when the client has taken its request back. */
+  readonly farewell?: Uint8Array;
 }
 
 const comment = new TextEncoder().encode(": open\n\n");
@@ -28,7 +30,7 @@ const comment = new TextEncoder().encode(": open\n\n");
 export const tapStream = (
   source: ReadableStream<Uint8Array>,
   gone: AbortSignal,
-  { opening = comment, mark = (frame) => frame }: StreamShape = {},
+  { opening = comment, mark = (frame) => frame, farewell }: StreamShape = {},
 ): StreamTap => {
   const reader = source.getReader();
   const closed = new AbortController();
@@ -36,13 +38,15 @@ export const tapStream = (
   let isOver = false;
   let isOpened = false;
   let isLost = false;
+  let isTakenBack = false;
   const finish = (): void => {
     isOver = true;
     gone.removeEventListener("abort", lose);
     closed.abort(new Error("the stream is closed"));
   };
-  const end = (): void => {
+  const end = (takenBack = false): void => {
     if (isOver) return;
+    isTakenBack = takenBack;
     finish();
     // The source then knows as well, and whoever reads gets the end. One that has failed has told so by `read`.
     reader.cancel().catch(() => {});
@@ -77,6 +81,7 @@ export const tapStream = (
           return controller.enqueue(mark(value));
         }
         finish();
+        if (isTakenBack && farewell !== undefined) controller.enqueue(farewell);
         controller.close();
       },
       cancel: lose,

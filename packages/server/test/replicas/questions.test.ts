@@ -29,7 +29,7 @@ const openAsked = async (how: "its own stream" | "tasks/result", options: FleetO
   return { ...fleet, taskId, stream, asked: await stream.find(isElicitation) };
 };
 
-describe("the answer to a question of a task", () => {
+describe("[H-13] the answer to a question of a task", () => {
   test.each(["its own stream", "tasks/result"] as const)(
     "counts at another replica than the one that has asked on %s",
     async (how) => {

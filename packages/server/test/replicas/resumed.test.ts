@@ -26,7 +26,7 @@ const firstId = async (stream: MessageStream): Promise<string> => {
   return stream.eventIds[0] as string;
 };
 
-describe("a tasks/result whose stream is lost", () => {
+describe("[H-14] a tasks/result whose stream is lost", () => {
   test("goes on at another replica, with its question and its answer", async () => {
     const { stop, a, atB, backend, wait } = await open();
     const id = await firstId(wait);
@@ -73,6 +73,15 @@ describe("a tasks/result whose stream is lost", () => {
     const resumed = await atB.listen(wait.eventIds[0]);
     expect(await resumed.find(isAnswer)).toMatchObject({ error: { code: -32_603 } });
     expect((await atB.listen(resumed.eventIds[1])).status).toBe(405);
+  });
+
+  test("has nothing to go on with once it was taken back", async () => {
+    const { atA, atB, wait } = await open();
+    await firstId(wait);
+    await atA.send({ method: "notifications/cancelled", params: { requestId: "wait" } });
+    await inTime(wait.ended);
+    expect([wait.messages, wait.eventIds.length]).toEqual([[], 2]);
+    for (const rpc of [atA, atB]) expect((await rpc.listen(wait.eventIds[1])).status).toBe(405);
   });
 
   test("is another session's for nobody, and a made-up ID opens the session's own stream", async () => {

@@ -26,7 +26,7 @@ const open = async (options: FleetOptions = {}, capabilities: Record<string, unk
   return { ...fleet, a, b, atA, atB: atA.at(b.url) };
 };
 
-describe("a session of a 2025 revision", () => {
+describe("[H-12] a session of a 2025 revision", () => {
   test("goes on at a replica that has not heard its initialize, with all that was declared there", async () => {
     const { atA, atB, b, backend } = await open({}, form);
     const taskId = await callForTask(atB);

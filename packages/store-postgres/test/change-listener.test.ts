@@ -1,0 +1,40 @@
+import { expect, it } from "@jest/globals";
+import type { TaskId } from "@taskbridge/core/store";
+import { createChangeListener } from "../src/change-listener.ts";
+import { describeWithPostgres, useDatabase } from "./database.ts";
+import { until } from "./until.ts";
+
+describeWithPostgres("who listens", () => {
+  const { url, run } = useDatabase();
+  const channel = "test_who_listens";
+
+  it("hears of others' changes, not of its own, and takes what it cannot read for a change of anything", async () => {
+    const client = { connectionString: url() };
+    const listener = createChangeListener({ client, channel, origin: "us", timeoutMs: 5_000 });
+    const told: (TaskId | undefined)[] = [];
+    const stop = listener.watch((taskId) => told.push(taskId));
+    await until("it listens", () => told.length > 0);
+    const notices = [
+      '{"origin":"them","taskIds":["a","b"]}',
+      '{"origin":"us","taskIds":["ours"]}',
+      "garbage",
+      "null",
+      '{"origin":"them","taskIds":7}',
+      '{"origin":"them","taskIds":["c"],"later":"version"}',
+    ];
+    for (const notice of notices) await run("SELECT pg_notify($1, $2)", [channel, notice]);
+    await until("it hears the last", () => told.includes("c" as TaskId));
+    expect(told.slice(1)).toEqual(["a", "b", undefined, undefined, undefined, "c"]);
+    stop();
+    // Begun anew, it may have missed something.
+    const again: (TaskId | undefined)[] = [];
+    listener.watch((taskId) => again.push(taskId));
+    await until("it listens again", () => again.length > 0);
+    expect(again).toEqual([undefined]);
+    listener.close();
+    await until("its session is gone", async () => {
+      const sessions = await run("SELECT 1 FROM pg_stat_activity WHERE query LIKE $1", [`LISTEN "${channel}"%`]);
+      return sessions.length === 0;
+    });
+  });
+});
