@@ -130,8 +130,10 @@ export const removeRecord = async (context: StoreContext, call: Call, taskId: Ta
       keys: keysInSlot(context, taskId),
       args: [taskId, keys.payloads(taskId), held],
     };
-    const replies = await port.send(call, holding, [remove]);
-    const [outcome, before = ""] = replies[holding.length] as [string, string?];
+    // Not in one go: where a key could not be marked, the record must stay.
+    await port.send(call, holding);
+    const [reply] = await port.send(call, [remove]);
+    const [outcome, before = ""] = reply as [string, string?];
     if (outcome === "missing") return false;
     const stored = parseStored(before);
     const leave = (step: "hold" | "end"): Command[] =>
