@@ -1,6 +1,6 @@
 import { asTaskId, type TaskId } from "@taskbridge/core/store";
 import { openListener, type Redis, type RedisClient } from "../redis/redis-client.ts";
-import type { ChangeMessage } from "./change-teller.ts";
+import { parseChangeMessage } from "./change-message.ts";
 
 /** Hears from other processes which tasks have changed. */
 export interface ChangeListener {
@@ -34,7 +34,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
   };
 
   const hear = (text: string): void => {
-    const [from, ...taskIds] = JSON.parse(text) as ChangeMessage;
+    const [from, ...taskIds] = parseChangeMessage(text);
     if (from === origin) return;
     if (taskIds.length === 0) tellAll(undefined);
     for (const taskId of taskIds) tellAll(asTaskId(taskId));

@@ -1,8 +1,6 @@
 import type { TaskId } from "@taskbridge/core/store";
 import type { Call, RedisPort } from "../redis/redis-port.ts";
-
-/** Whose message it is, and the tasks. No tasks: any may have changed. */
-export type ChangeMessage = readonly [origin: string, ...taskIds: readonly string[]];
+import type { ChangeMessage } from "./change-message.ts";
 
 /** Tells other processes which tasks have changed. */
 export interface ChangeTeller {
