@@ -42,8 +42,8 @@ const differing = (these: Places, others: Places): string[] =>
 
 /**
  * Replaces a record by one script in its own slot. Where it now stands in further indexes it is entered there first, so that nothing
- * is missing from an index if we die in between; and once more afterwards, for a reader may have taken the entry for one that was
- * left behind. Where it no longer stands it is taken out last, or by who comes across it.
+ * is missing from an index if we die in between; and once more afterwards, for who counts the open ones may have taken it out. Where
+ * it no longer stands it is taken out last.
  */
 export const reviseRecord = async (
   context: StoreContext,
