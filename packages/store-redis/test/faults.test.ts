@@ -87,6 +87,18 @@ describeRedis(
       expect(await readAgain(store, created.taskId)).toEqual(created);
     });
 
+    it("a server that stands still once it is connected to: `unavailable` for who opens, naming it", async () => {
+      const { proxy, url } = await openBehindProxy(await startOwn());
+      const isChecked = (request: Buffer): boolean => {
+        if (request.includes("memory")) proxy.set({ frozen: true });
+        return false;
+      };
+      proxy.set({ losesAnswer: isChecked });
+      const error = await rejectionOf(openStore({ url, operationTimeoutMs: callMs }));
+      expect([error.code, error.operation]).toEqual(["unavailable", "open"]);
+      expect(error.message).toContain(`127.0.0.1:${proxy.port}`);
+    });
+
     it("a server that was never there: `unavailable` in time, naming it", async () => {
       const server = await startOwn();
       await server.stop();
