@@ -45,7 +45,7 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
   await clock.read(opening);
   const storeVia = (port: RedisPort, ms: number): TaskStore => {
     const context = { port, keys, now: clock.now, readTime: async () => {}, announce: () => {} };
-    return storeOn(context, callsOf(ms), { watch: () => () => {}, close: () => {} });
+    return storeOn(context, callsOf(ms), { watch: () => () => {}, close: async () => {} });
   };
   /** Sends commands one after the other. `before` gets each and its number, from 0. */
   const oneByOne = (order: Order, before: (number: number, command: Command) => Promise<void>): RedisPort => {

@@ -28,6 +28,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
   let connection: Redis | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
+  let isClosed = false;
 
   const tellAll = (taskId: TaskId | undefined): void => {
     for (const { tell } of [...listeners]) tell(taskId);
@@ -84,6 +85,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
 
   return {
     watch: (tell) => {
+      if (isClosed) return () => {};
       const listener = { tell };
       listeners.add(listener);
       if (listeners.size === 1) start();
@@ -93,6 +95,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
       };
     },
     close: () => {
+      isClosed = true;
       listeners.clear();
       stop();
     },

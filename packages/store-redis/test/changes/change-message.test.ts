@@ -26,4 +26,19 @@ describeRedis("what others publish on the channel", () => {
     await until("the change is told", () => told.find((id) => id === taskId));
     expect(told).toEqual([undefined, ...foreign.map(() => undefined), taskId]);
   });
+
+  it("is heard by nobody who watches a store that is closed, and no connection stays", async () => {
+    const [url, prefix] = [await sharedUrl(), newPrefix()];
+    const store = await openStore({ url, prefix });
+    await store.close();
+    const told: unknown[] = [];
+    store.watch?.((taskId) => told.push(taskId));
+    // It would be there before what is opened later.
+    const other = await openStore({ url, prefix });
+    const heard: unknown[] = [];
+    other.watch?.((taskId) => heard.push(taskId));
+    await until("the other listens", () => (heard.length === 1 ? true : undefined));
+    expect(told).toEqual([]);
+    expect(await connect(url).pubsub("NUMSUB", `${prefix}changes`)).toEqual([`${prefix}changes`, 1]);
+  });
 });
