@@ -31,12 +31,14 @@ const mcpClient = [
 const protocolGenerations = ["ext-2026-07-28", "rev-2025-11-25", "sep-1686", "untasked"];
 
 /**
- * Tests that reach into another package on purpose, and into which folder of it.
+ * Tests and measurements that reach into another package on purpose, and into which folder of it.
  * @type {Readonly<Record<string, string>>}
  */
 export const insiders = {
   // Breaks one promise of the engine at a time, to prove that the property test notices.
   "packages/testkit/test/engine-mutants.test.ts": "packages/core/dist/engine/",
+  // Writes a million records as the store keeps them, which takes the store itself an hour; a sample is then checked by the contract.
+  "packages/bench/src/write-redis.ts": "packages/store-redis/dist/",
 };
 
 /** @type {readonly Room[]} */
@@ -86,6 +88,7 @@ export const rooms = [
     may: ["@taskbridge/*", "@modelcontextprotocol/*", "external", "node:*"],
   },
   { name: "testkit", files: "packages/testkit/src/", may: [...core, "node:*"] },
+  { name: "bench", files: "packages/bench/src/", may: ["@taskbridge/*", "external", "node:*"] },
   { name: "store", files: "packages/store-", may: ["@taskbridge/core/store", "external", "node:*"] },
   {
     name: "adapter",

@@ -47,8 +47,10 @@ interface Strand {
   isAtEnd: boolean;
 }
 
-/** More than an even spread asks of each, so that a second read is seldom needed. */
-const surplus = 2;
+/** So many standard deviations above its share a strand is asked for: of 256 hardly one has more to tell. */
+const spread = 4;
+/** Where the shares are so small that they are not spread like that. */
+const surplus = 3;
 
 /** Of many sets over which the entries are spread evenly, as one. */
 export const walkSets = (
@@ -59,43 +61,49 @@ export const walkSets = (
 ): IndexWalk => {
   const strands = sets.map((set): Strand => ({ set, ahead: [], last: below, isAtEnd: false }));
 
-  const readAhead = async (count: number): Promise<void> => {
-    const dry = strands.filter(({ ahead, isAtEnd }) => ahead.length === 0 && !isAtEnd);
-    if (dry.length === 0) return;
-    const each = Math.ceil(count / sets.length) + surplus;
+  /** Not only the strands that have run dry, or nearly each entry would cost a round trip. False when all are at their ends. */
+  const readAhead = async (count: number): Promise<boolean> => {
+    const share = count / sets.length;
+    const each = Math.ceil(share + spread * Math.sqrt(share)) + surplus;
+    const low = strands.filter(({ ahead, isAtEnd }) => ahead.length < each && !isAtEnd);
+    if (low.length === 0) return false;
     const [pages] = (await port.send(call, [
       {
         forEach: pagesScript,
-        places: dry.map(({ set, last }) => ({ keys: [set], args: [bound(last)] })),
+        places: low.map(({ set, last }) => ({ keys: [set], args: [bound(last)] })),
         first: [each],
       },
     ])) as [readonly (readonly string[])[]];
-    for (const [index, strand] of dry.entries()) {
-      strand.ahead = pages[index] ?? [];
-      strand.last = strand.ahead.at(-1) ?? strand.last;
-      strand.isAtEnd = strand.ahead.length < each;
+    for (const [index, strand] of low.entries()) {
+      const more = pages[index] ?? [];
+      strand.ahead = [...strand.ahead, ...more];
+      strand.last = more.at(-1) ?? strand.last;
+      strand.isAtEnd = more.length < each;
     }
+    return true;
   };
 
   return {
     next: async (count) => {
       const found: string[] = [];
-      while (found.length < count) {
-        await readAhead(count - found.length);
-        const wet = strands.filter(({ ahead }) => ahead.length > 0);
-        if (wet.length === 0) break;
-        // As far as no strand runs dry that may go on: what it has next may be newer than what the others have.
-        const known = wet
-          .filter(({ isAtEnd }) => !isAtEnd)
-          .flatMap(({ ahead }) => ahead.slice(-1))
-          .sort(newestFirst)[0];
-        const isKnown = (entry: string): boolean => known === undefined || newestFirst(entry, known) <= 0;
-        const ready = wet.flatMap(({ ahead }) => ahead.filter(isKnown)).sort(newestFirst);
-        const told = new Set(ready.slice(0, count - found.length));
-        for (const strand of wet) strand.ahead = strand.ahead.filter((entry) => !told.has(entry));
-        found.push(...told);
-      }
+      do found.push(...takeKnown(strands, count - found.length));
+      while (found.length < count && (await readAhead(count - found.length)));
       return found;
     },
   };
+};
+
+/**
+ * Takes the newest of what has been read, as far as no strand runs dry that may go on: what it has next may be newer than what
+ * the others have.
+ */
+const takeKnown = (strands: readonly Strand[], count: number): readonly string[] => {
+  const going = strands.filter(({ isAtEnd }) => !isAtEnd);
+  if (going.some(({ ahead }) => ahead.length === 0)) return [];
+  const [known] = going.flatMap(({ ahead }) => ahead.slice(-1)).sort(newestFirst);
+  const isKnown = (entry: string): boolean => known === undefined || newestFirst(entry, known) <= 0;
+  const ready = strands.flatMap(({ ahead }) => ahead.filter(isKnown)).sort(newestFirst);
+  const told = new Set(ready.slice(0, count));
+  for (const strand of strands) strand.ahead = strand.ahead.filter((entry) => !told.has(entry));
+  return [...told];
 };

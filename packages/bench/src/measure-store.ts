@@ -1,0 +1,111 @@
+import type { BenchedStore, StoreKind } from "./benched-store.ts";
+import { putToSleep } from "./due-verbs.ts";
+import { measurePurge, type PurgeFigures } from "./measure-purge.ts";
+import { measureVerbs, type VerbFigures } from "./measure-verbs.ts";
+import type { Population } from "./sample-task.ts";
+import { checkSeed, createAll, seed } from "./seed.ts";
+import { type SeededStore, seededStore } from "./verb.ts";
+
+/** One kind of store, small and large. */
+export interface StoreFigures {
+  readonly store: string;
+  readonly durability: string;
+  readonly sizes: readonly SizeFigures[];
+  /** With the larger. Absent where nothing was purged. */
+  readonly purge?: PurgeFigures;
+}
+
+export interface SizeFigures {
+  readonly records: number;
+  /** Seconds in which the records were written. */
+  readonly seedSeconds: number;
+  /** Bytes for each record, with its payloads, its indexes and its share of all else. */
+  readonly memoryBytesPerTask?: number;
+  readonly diskBytesPerTask?: number;
+  readonly verbs: readonly VerbFigures[];
+}
+
+export interface StoreBenchOptions {
+  /** Of the smaller and of the larger store. */
+  readonly records: readonly [number, number];
+  readonly rounds: number;
+  readonly operations: number;
+  /** How many expired records are purged from the larger one. 0: none. */
+  readonly purged: number;
+  /** Told what is being done. */
+  readonly tell: (what: string) => void;
+  /** Told what has been measured, before the purge as well: that takes its time. */
+  readonly save: (figures: StoreFigures) => Promise<void>;
+}
+
+/** Measures one kind of store with few and with many records, in turn. */
+export const measureStore = async (kind: StoreKind, options: StoreBenchOptions): Promise<void> => {
+  const places: BenchedStore[] = [];
+  const opened: Seeded[] = [];
+  try {
+    for (const size of options.records) {
+      const place = await kind.start();
+      places.push(place);
+      options.tell(`${kind.name}: ${size} records`);
+      opened.push(await openSeeded(place, size));
+    }
+    const onVerb = (verb: string): void => options.tell(`${kind.name}: ${verb}`);
+    const measured = await measureVerbs(
+      opened.map(({ seeded }) => seeded),
+      { ...options, onVerb },
+    );
+    const figures: StoreFigures = {
+      store: kind.name,
+      durability: places[0]?.durability ?? "",
+      sizes: opened.map((one, index) => ({ ...one.figures, verbs: measured[index] ?? [] })),
+    };
+    await options.save(figures);
+    const purge = await purgeLast(kind, places, opened, options);
+    if (purge !== undefined) await options.save({ ...figures, purge });
+  } finally {
+    for (const { seeded } of opened) await seeded.store.close();
+    for (const place of places) await place.close();
+  }
+};
+
+interface Seeded {
+  readonly seeded: SeededStore;
+  readonly figures: Omit<SizeFigures, "verbs">;
+}
+
+const openSeeded = async (place: BenchedStore, size: number): Promise<Seeded> => {
+  const store = await place.open();
+  const population: Population = { seed: `bench ${size}`, size, now: store.now() };
+  const before = await place.usage();
+  const startedAt = performance.now();
+  await seed(population, place.write ?? createAll(store));
+  const seedSeconds = (performance.now() - startedAt) / 1_000;
+  await checkSeed(population, store);
+  const after = await place.usage();
+  const perTask = (many = 0, few = 0): number => (many - few) / size;
+  return {
+    seeded: seededStore(store, population),
+    figures: {
+      records: size,
+      seedSeconds,
+      ...(after.memoryBytes === undefined
+        ? {}
+        : { memoryBytesPerTask: perTask(after.memoryBytes, before.memoryBytes) }),
+      ...(after.diskBytes === undefined ? {} : { diskBytesPerTask: perTask(after.diskBytes, before.diskBytes) }),
+    },
+  };
+};
+
+const purgeLast = async (
+  kind: StoreKind,
+  places: readonly BenchedStore[],
+  opened: readonly Seeded[],
+  { purged, tell }: StoreBenchOptions,
+): Promise<PurgeFigures | undefined> => {
+  const place = places.at(-1);
+  const last = opened.at(-1);
+  if (purged === 0 || place === undefined || last === undefined) return undefined;
+  tell(`${kind.name}: purging ${purged} expired records`);
+  await putToSleep(last.seeded.store);
+  return measurePurge(kind, place, last.seeded, purged);
+};
