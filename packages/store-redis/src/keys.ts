@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AdapterId, ExecutionRef, OwnerId, StartKey, TaskId, TaskRecord } from "@taskbridge/core/store";
+import { toName } from "./to-name.ts";
 
 /** The two hex digits of each shard. */
 export const shards: readonly string[] = Array.from({ length: 256 }, (_, index) => index.toString(16).padStart(2, "0"));
@@ -77,6 +78,8 @@ export const indexKeysOf = (keys: Keys, record: Omit<TaskRecord, "revision">): I
 export const createKeys = (prefix: string): Keys => {
   const inShard = (shard: string): string => `${prefix}{${shard}}`;
   const at = (text: string): string => inShard(shardIdOf(text));
+  /** In the shard of a name. */
+  const named = (kind: string, text: string): string => `${at(toName(text))}${kind}:${toName(text)}`;
   const ownerText = (owner: OwnerId | null): string => (owner === null ? "nobody" : `owner:${owner}`);
   const shard = (id: string): ShardKeys => ({
     id,
@@ -91,24 +94,24 @@ export const createKeys = (prefix: string): Keys => {
   const knownShard = (id: string): ShardKeys => known.get(id) ?? shard(id);
 
   return {
-    record: (taskId) => `${at(taskId)}task:${taskId}`,
-    shardOf: (taskId) => knownShard(shardIdOf(taskId)),
+    record: (taskId) => named("task", taskId),
+    shardOf: (taskId) => knownShard(shardIdOf(toName(taskId))),
     shard: knownShard,
-    payloadNames: (taskId) => `${at(taskId)}names:${taskId}`,
+    payloadNames: (taskId) => named("names", taskId),
     // The length tells where the ID ends, whatever it holds.
-    payloads: (taskId) => `${at(taskId)}payload:${taskId.length}:${taskId}:`,
-    owned: (owner) => `${at(ownerText(owner))}owned:${ownerText(owner)}`,
-    openOfOwner: (owner) => `${at(ownerText(owner))}open:${ownerText(owner)}`,
-    openOfTool: (tool) => `${at(tool)}open-tool:${tool}`,
+    payloads: (taskId) => `${at(toName(taskId))}payload:${toName(taskId).length}:${toName(taskId)}:`,
+    owned: (owner) => named("owned", ownerText(owner)),
+    openOfOwner: (owner) => named("open", ownerText(owner)),
+    openOfTool: (tool) => named("open-tool", tool),
     execution: (adapterId, by) => {
       // Refs may be long. Whether a record that is found is meant is seen by the record.
       const digest = hashOf(JSON.stringify("ref" in by ? [adapterId, "ref", by.ref] : [adapterId, "key", by.key]));
       return `${inShard(shards[digest[0] ?? 0] as string)}execution:${digest.toString("base64url")}`;
     },
-    unique: (key) => `${at(key)}unique:${key}`,
-    lapsing: (key) => knownShard(shardIdOf(key)).lapsing,
-    cursor: (name) => `${at(name)}cursor:${name}`,
-    lease: (name) => `${at(name)}lease:${name}`,
+    unique: (key) => named("unique", key),
+    lapsing: (key) => knownShard(shardIdOf(toName(key))).lapsing,
+    cursor: (name) => named("cursor", name),
+    lease: (name) => named("lease", name),
     wakeHints: `${prefix}{meta}wake`,
     schema: `${prefix}{meta}schema`,
     clock: `${prefix}{meta}clock`,

@@ -64,11 +64,11 @@ export const redisStore = async (options: RedisStoreOptions): Promise<TaskStore>
   const context: StoreContext = { port, keys, now: clock.now, readTime, announce: teller.announce };
   return storeOn(context, startCall, {
     watch: listener.watch,
-    close: () => {
+    close: async () => {
       clearInterval(timer);
       client.off("ready", readTimeLater);
-      teller.close();
       listener.close();
+      await teller.close();
       close();
     },
   });
@@ -77,7 +77,7 @@ export const redisStore = async (options: RedisStoreOptions): Promise<TaskStore>
 /** What a store has beside its verbs. */
 export interface StoreFrame {
   watch: NonNullable<TaskStore["watch"]>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** The verbs on whatever carries out the commands. */
@@ -133,7 +133,7 @@ export const storeOn = (
     close: async () => {
       if (isClosed) return;
       isClosed = true;
-      frame.close();
+      await frame.close();
     },
   };
 };

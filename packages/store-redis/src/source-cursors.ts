@@ -1,5 +1,6 @@
 import { type Call, script } from "./redis/redis-port.ts";
 import type { StoreContext } from "./store-context.ts";
+import { fromName, toName } from "./to-name.ts";
 
 /** KEYS: the cursor. ARGV: the new one, `1` if there must be one before, which. */
 const saveScript = script(`
@@ -17,7 +18,7 @@ export const saveCursor = async (
   cursor: string,
   previous: string | undefined,
 ): Promise<boolean> => {
-  const args = [cursor, previous === undefined ? 0 : 1, previous ?? ""];
+  const args = [toName(cursor), previous === undefined ? 0 : 1, toName(previous ?? "")];
   const [saved] = await port.send(call, [{ script: saveScript, keys: [keys.cursor(name)], args }]);
   return saved === 1;
 };
@@ -28,5 +29,5 @@ export const loadCursor = async (
   name: string,
 ): Promise<string | undefined> => {
   const [cursor] = await port.send(call, [{ call: ["get", keys.cursor(name)] }]);
-  return typeof cursor === "string" ? cursor : undefined;
+  return typeof cursor === "string" ? fromName(cursor) : undefined;
 };

@@ -293,5 +293,39 @@ describeRedis("a process that dies", () => {
         expect(await look()).toEqual(revised);
       },
     );
+
+    const looks: [string, (store: TaskStore, ref: ExecutionRef) => Promise<unknown>][] = [
+      ["finds it by its ref", (store, ref) => store.findByExecution(sampleRecord().adapterId, { ref })],
+      ["lists what is open", (store) => store.list({ owner: turn.owner }, { slotHeld: true }, undefined, 10)],
+      ["counts what is open", (store) => createSample(store, sample(), { maxOpenForOwner: 1 })],
+    ];
+    it.each(looks)("within a look that %s, takes out nothing that has come meanwhile", async (_name, look) => {
+      const created = await retried(() => creator.create(sample({ slotHeld: false }), full()));
+      const ref = asExecutionRef(turn.key("late"));
+      let revision: Promise<TaskRecord> | undefined;
+      let looking: Promise<unknown> | undefined;
+      let stand = (): void => {};
+      const stands = new Promise<void>((resolve) => {
+        stand = resolve;
+      });
+      const reader = dying.interrupt(async (_number, command) => {
+        if (!("call" in command) || command.call[0] !== "zrem" || !command.call.join().includes(created.taskId)) return;
+        stand();
+        await revision;
+      });
+      const writer = dying.interrupt(async (number) => {
+        // It has been entered in its new indexes, and is not yet written.
+        if (number !== 5) return;
+        looking = look(reader, ref)
+          .catch((error: unknown) => error)
+          .finally(stand);
+        await stands;
+      });
+      revision = writer.revise({ ...created, ref, slotHeld: true }, 1);
+      const revised = await revision;
+      await looking;
+      expect(await healthy.findByExecution(created.adapterId, { ref })).toEqual(revised);
+      await assertConsistent(revised, created);
+    });
   });
 });

@@ -3,7 +3,7 @@ import { BridgeError, type TaskStore } from "@taskbridge/core/store";
 import { createKeys } from "../src/keys.ts";
 import { parseOptions } from "../src/parse-options.ts";
 import { type Connection, openConnection } from "../src/redis/connection.ts";
-import type { Call, RedisPort, Reply } from "../src/redis/redis-port.ts";
+import type { Call, Command, RedisPort, Reply } from "../src/redis/redis-port.ts";
 import { createServerClock } from "../src/redis/server-clock.ts";
 import { storeOn } from "../src/redis-store.ts";
 
@@ -25,7 +25,7 @@ export interface DyingStores {
   /** A process that stands still before so many round trips are over, until it is woken. */
   stall(after: number): { readonly store: TaskStore; readonly isStill: Promise<void>; wake(): void };
   /** A process to which something happens before each of its commands, numbered from 0. */
-  interrupt(before: (command: number) => Promise<void>): TaskStore;
+  interrupt(before: (number: number, command: Command) => Promise<void>): TaskStore;
   die(after: number, order: Order): Dying;
   close(): void;
 }
@@ -45,10 +45,10 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
   await clock.read(opening);
   const storeVia = (port: RedisPort, ms: number): TaskStore => {
     const context = { port, keys, now: clock.now, readTime: async () => {}, announce: () => {} };
-    return storeOn(context, callsOf(ms), { watch: () => () => {}, close: () => {} });
+    return storeOn(context, callsOf(ms), { watch: () => () => {}, close: async () => {} });
   };
-  /** Sends commands one after the other. `before` gets the number of each, from 0. */
-  const oneByOne = (order: Order, before: (command: number) => Promise<void>): RedisPort => {
+  /** Sends commands one after the other. `before` gets each and its number, from 0. */
+  const oneByOne = (order: Order, before: (number: number, command: Command) => Promise<void>): RedisPort => {
     let sent = 0;
     return {
       send: async (call, ...stages) => {
@@ -57,10 +57,11 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
           const answers = new Map<number, Reply>();
           const places = [...stage.keys()];
           for (const place of order === "reversed" ? places.toReversed() : places) {
-            await before(sent);
-            sent += 1;
             const command = stage[place];
-            if (command !== undefined) answers.set(place, (await connection.port.send(call, [command]))[0] ?? null);
+            if (command === undefined) continue;
+            await before(sent, command);
+            sent += 1;
+            answers.set(place, (await connection.port.send(call, [command]))[0] ?? null);
           }
           replies.push(...places.map((place) => answers.get(place) ?? null));
         }

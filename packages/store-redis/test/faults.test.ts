@@ -87,6 +87,18 @@ describeRedis(
       expect(await readAgain(store, created.taskId)).toEqual(created);
     });
 
+    it("a server that stands still once it is connected to: `unavailable` for who opens, naming it", async () => {
+      const { proxy, url } = await openBehindProxy(await startOwn());
+      const isChecked = (request: Buffer): boolean => {
+        if (request.includes("memory")) proxy.set({ frozen: true });
+        return false;
+      };
+      proxy.set({ losesAnswer: isChecked });
+      const error = await rejectionOf(openStore({ url, operationTimeoutMs: callMs }));
+      expect([error.code, error.operation]).toEqual(["unavailable", "open"]);
+      expect(error.message).toContain(`127.0.0.1:${proxy.port}`);
+    });
+
     it("a server that was never there: `unavailable` in time, naming it", async () => {
       const server = await startOwn();
       await server.stop();
@@ -168,6 +180,30 @@ describeRedis(
       expect(await store.read(created.taskId)).toEqual(revised);
     });
 
+    it("a removal that does not come to its end, where scripts were forgotten, frees no key that is to stay taken", async () => {
+      const server = await startOwn();
+      const { proxy, store } = await openBehindProxy(server);
+      const uniqueKeys = [{ key: "k", heldForMs: 3_600_000 }];
+      const [plain, created] = [await createSample(store), await createSample(store, {}, { uniqueKeys })];
+      await connect(server.url).call("SCRIPT", "FLUSH");
+      // So that the server knows how to remove, but not how to hold a key.
+      await store.remove(plain.taskId);
+      proxy.set({ losesAnswer: (request) => request.includes("hold") });
+      await assertUnavailable(store.remove(created.taskId));
+      proxy.set({});
+      const isTaken = { code: "conflict", data: { taskId: created.taskId } };
+      const take = (): Promise<unknown> => rejectionOf(createSample(store, {}, { uniqueKeys }));
+      await until("it serves again", () =>
+        store
+          .nextWakeAt()
+          .catch(() => undefined)
+          .then((at) => at === null || undefined),
+      );
+      expect(await take()).toMatchObject(isTaken);
+      await store.remove(created.taskId);
+      expect(await take()).toMatchObject(isTaken);
+    });
+
     it("a server that has become a replica takes no writes, and again once it is a master", async () => {
       const master = await startOwn();
       const server = await startOwn();
@@ -184,7 +220,8 @@ describeRedis(
       const server = await startOwn({ flags: ["--maxmemory-policy", "noeviction"] });
       const store = await openStore({ url: server.url });
       const payloads = [{ name: "input" as const, bytes: new Uint8Array(200_000) }];
-      const created = await createSample(store, {}, { payloads });
+      const held = { key: "held", heldForMs: 3_600_000 };
+      const created = await createSample(store, {}, { payloads, uniqueKeys: [held] });
       const admin = connect(server.url);
       await admin.config("SET", "maxmemory", "1mb");
       const uniqueKeys = [{ key: "k" }];
@@ -194,6 +231,10 @@ describeRedis(
       await store.remove(created.taskId);
       expect(await store.read(created.taskId)).toBeUndefined();
       await admin.config("SET", "maxmemory", "0");
+      expect(await rejectionOf(createSample(store, {}, { uniqueKeys: [held] }))).toMatchObject({
+        code: "conflict",
+        data: { taskId: created.taskId },
+      });
       await createSample(store, {}, { payloads, uniqueKeys });
     });
 

@@ -11,7 +11,7 @@ describeRedis(
       await until("the replica follows", async () =>
         (await connect(replica.url).info("replication")).includes("master_link_status:up") ? true : undefined,
       );
-      const store = await openStore({ url: master.url, waitReplicas: { count: 1, timeoutMs: 300 } });
+      const store = await openStore({ url: master.url, waitReplicas: { count: 1, timeoutMs: 1500 } });
       const uniqueKeys = [{ key: "k", heldForMs: 60_000 }];
       const created = await createSample(store, {}, { uniqueKeys, maxOpenForOwner: 9 });
       const kept = await connect(replica.url).keys(`*task:${created.taskId}`);

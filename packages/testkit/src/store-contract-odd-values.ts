@@ -22,13 +22,16 @@ export const testOddValues = ({ describe, it, store }: StoreSuite): void => {
 
     it("tells long and unprintable names apart", async () => {
       const names = ["a", "a\u0000", "a\u0000b", "x".repeat(5_000), `${"x".repeat(4_999)}y`, "日".repeat(1_500)];
+      // Halves of surrogate pairs, which UTF-8 does not have.
+      names.push("\ufffd", "\ud800", "\ud801", "a\ud83d");
+      const positionAt = (name: string): string => (/\p{Surrogate}/u.test(name) ? JSON.stringify(name) : name);
       for (const name of names) {
         await createSample(
           store(),
           { owner: asOwnerId(name), tool: name, adapterId: asAdapterId(name), message: name },
           { uniqueKeys: [{ key: name }], maxOpenForOwner: 1, maxOpenForTool: 1 },
         );
-        assert.equal(await store().saveCursor(name, name, undefined), true);
+        assert.equal(await store().saveCursor(name, positionAt(name), undefined), true);
         assert.ok(await store().lease(name, 3_600_000));
       }
       for (const name of names) {
@@ -39,9 +42,25 @@ export const testOddValues = ({ describe, it, store }: StoreSuite): void => {
           [name],
         );
         await assertRejects(createSample(store(), {}, { uniqueKeys: [{ key: name }] }), "conflict");
-        assert.equal(await store().loadCursor(name), name);
+        assert.equal(await store().loadCursor(name), positionAt(name));
         assert.equal(await store().lease(name, 1), undefined);
       }
+    });
+
+    it("never takes one ID for another that UTF-8 writes alike", async () => {
+      const taskId = asTaskId("x\ud800");
+      const record = sampleRecord({ taskId });
+      const isKept = await createSample(store(), record).then(
+        () => true,
+        () => false,
+      );
+      assert.equal((await store().read(taskId)) !== undefined, isKept);
+      for (const other of ["x\ud801", "x\ufffd"].map(asTaskId)) {
+        assert.equal(await store().read(other), undefined);
+        await createSample(store(), { taskId: other }).catch(() => {});
+        await store().remove(other);
+      }
+      assert.equal((await store().read(taskId)) !== undefined, isKept);
     });
 
     it("finds an execution by a ref of some kilobytes", async () => {

@@ -1,6 +1,6 @@
 import { asTaskId, type TaskId } from "@taskbridge/core/store";
 import { openListener, type Redis, type RedisClient } from "../redis/redis-client.ts";
-import type { ChangeMessage } from "./change-teller.ts";
+import { parseChangeMessage } from "./change-message.ts";
 
 /** Hears from other processes which tasks have changed. */
 export interface ChangeListener {
@@ -28,13 +28,14 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
   let connection: Redis | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
+  let isClosed = false;
 
   const tellAll = (taskId: TaskId | undefined): void => {
     for (const { tell } of [...listeners]) tell(taskId);
   };
 
   const hear = (text: string): void => {
-    const [from, ...taskIds] = JSON.parse(text) as ChangeMessage;
+    const [from, ...taskIds] = parseChangeMessage(text);
     if (from === origin) return;
     if (taskIds.length === 0) tellAll(undefined);
     for (const taskId of taskIds) tellAll(asTaskId(taskId));
@@ -84,6 +85,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
 
   return {
     watch: (tell) => {
+      if (isClosed) return () => {};
       const listener = { tell };
       listeners.add(listener);
       if (listeners.size === 1) start();
@@ -93,6 +95,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
       };
     },
     close: () => {
+      isClosed = true;
       listeners.clear();
       stop();
     },

@@ -1,14 +1,13 @@
 import type { TaskId } from "@taskbridge/core/store";
 import type { Call, RedisPort } from "../redis/redis-port.ts";
-
-/** Whose message it is, and the tasks. No tasks: any may have changed. */
-export type ChangeMessage = readonly [origin: string, ...taskIds: readonly string[]];
+import type { ChangeMessage } from "./change-message.ts";
 
 /** Tells other processes which tasks have changed. */
 export interface ChangeTeller {
   /** Tells it soon. What comes while a message is under way goes into the next. */
   announce(taskId: TaskId): void;
-  close(): void;
+  /** Tells what is still to be told, as far as it can be. Nothing is told any more afterwards. */
+  close(): Promise<void>;
 }
 
 export interface ChangeTellerOptions {
@@ -28,9 +27,10 @@ export const createChangeTeller = ({ port, channel, origin, startCall }: ChangeT
   let isAnyChanged = false;
   let isTelling = false;
   let isClosed = false;
+  let telling = Promise.resolve();
 
   const tellAll = async (): Promise<void> => {
-    while (!isClosed && (changed.size > 0 || isAnyChanged)) {
+    while (changed.size > 0 || isAnyChanged) {
       const message: ChangeMessage = isAnyChanged ? [origin] : [origin, ...changed];
       changed = new Set();
       isAnyChanged = false;
@@ -40,9 +40,11 @@ export const createChangeTeller = ({ port, channel, origin, startCall }: ChangeT
   };
 
   const start = (): void => {
-    tellAll().catch(() => {
+    if (isClosed) return;
+    telling = tellAll().catch(() => {
       // What it was is told as anything. Nobody waits longer for it than until they look again by themselves.
-      isAnyChanged = true;
+      isAnyChanged = !isClosed;
+      changed.clear();
       if (!isClosed) setTimeout(start, retryMs).unref();
     });
   };
@@ -51,12 +53,16 @@ export const createChangeTeller = ({ port, channel, origin, startCall }: ChangeT
     announce: (taskId) => {
       if (changed.size < mostTold) changed.add(taskId);
       else isAnyChanged = true;
-      if (isTelling) return;
+      if (isTelling || isClosed) return;
       isTelling = true;
       setImmediate(start);
     },
-    close: () => {
+    close: async () => {
+      if (isClosed) return;
       isClosed = true;
+      await telling;
+      // No longer than a call may take: who is not told looks by himself after a while.
+      await tellAll().catch(() => {});
     },
   };
 };

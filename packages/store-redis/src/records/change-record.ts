@@ -42,8 +42,8 @@ const differing = (these: Places, others: Places): string[] =>
 
 /**
  * Replaces a record by one script in its own slot. Where it now stands in further indexes it is entered there first, so that nothing
- * is missing from an index if we die in between; and once more afterwards, for a reader may have taken the entry for one that was
- * left behind. Where it no longer stands it is taken out last, or by who comes across it.
+ * is missing from an index if we die in between; and once more afterwards, for who counts the open ones may have taken it out. Where
+ * it no longer stands it is taken out last.
  */
 export const reviseRecord = async (
   context: StoreContext,
@@ -130,8 +130,10 @@ export const removeRecord = async (context: StoreContext, call: Call, taskId: Ta
       keys: keysInSlot(context, taskId),
       args: [taskId, keys.payloads(taskId), held],
     };
-    const replies = await port.send(call, holding, [remove]);
-    const [outcome, before = ""] = replies[holding.length] as [string, string?];
+    // Not in one go: where a key could not be marked, the record must stay.
+    await port.send(call, holding);
+    const [reply] = await port.send(call, [remove]);
+    const [outcome, before = ""] = reply as [string, string?];
     if (outcome === "missing") return false;
     const stored = parseStored(before);
     const leave = (step: "hold" | "end"): Command[] =>

@@ -4,6 +4,7 @@ import { BridgeError, type CreateOptions, type TaskId, type TaskRecord, type Uni
 import { indexKeysOf } from "../keys.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
+import { isWellFormed } from "../to-name.ts";
 import { type Attempt, newAttempt } from "./attempt.ts";
 import { hintOf } from "./due-records.ts";
 import { toEntry } from "./index-entry.ts";
@@ -38,6 +39,7 @@ export const createRecord = async (
   record: NewRecord,
   options: CreateOptions,
 ): Promise<TaskRecord> => {
+  assertWellFormed(record.taskId);
   for (let tries = 0; ; tries++) {
     const plan = planAttempt(context, call, record, options);
     if (await takePlaces(context, call, plan, tries)) {
@@ -150,6 +152,12 @@ const undo = async (context: StoreContext, call: Call, { record, attempt, entry,
       key === undefined ? [] : [{ call: ["zrem", key, entry] }],
     ),
   ]);
+};
+
+/** No caller mints others, and indexes hold IDs as they are. */
+const assertWellFormed = (taskId: TaskId): void => {
+  if (isWellFormed(taskId)) return;
+  throw new BridgeError("invalid_input", "a task ID must be well-formed Unicode", { operation: "create" });
 };
 
 const takenBy = (taskId: TaskId): BridgeError =>

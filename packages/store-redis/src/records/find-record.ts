@@ -2,7 +2,7 @@ import type { AdapterId, TaskRecord } from "@taskbridge/core/store";
 import type { ExecutionKey } from "../keys.ts";
 import type { Call } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
-import { readEntries } from "./list-records.ts";
+import { dropGone, readEntries } from "./list-records.ts";
 
 /** As many as a ref may have had that was taken over; more than one is rare. */
 const mostCandidates = 16;
@@ -20,9 +20,8 @@ export const findRecord = async (
   ];
   if (entries.length === 0) return undefined;
   const found = await readEntries(context, call, entries);
+  await dropGone(context, call, set, found);
   const isMeant = (record: TaskRecord | undefined): boolean =>
     record?.adapterId === adapterId && ("ref" in by ? record.ref === by.ref : record.startKey === by.key);
-  const stale = found.filter(({ record, isUnderWay }) => (record === undefined ? !isUnderWay : !isMeant(record)));
-  if (stale.length > 0) await context.port.send(call, [{ call: ["zrem", set, ...stale.map(({ entry }) => entry)] }]);
   return found.map(({ record }) => record).find(isMeant);
 };

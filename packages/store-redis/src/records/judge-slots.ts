@@ -89,28 +89,47 @@ const countOpen = async (
   set: string,
   isRepeated: (taskId: TaskId) => boolean,
 ): Promise<number> => {
-  const { port, keys } = context;
   const entries = await readNewest(context, call, set);
-  const headers = await port.send(
-    call,
-    entries.map((entry) => ({ call: ["getrange", keys.record(parseEntry(entry).taskId), 0, headerBytes] })),
-  );
+  const headers = await readHeaders(context, call, entries);
   const isOver = (entry: string): boolean => {
     const { taskId, attempt } = parseEntry(entry);
     return isRepeated(taskId) || deadlineOf(attempt) < context.now();
   };
-  const judged = entries.map((entry, index) => ({ entry, is: judge(entry, String(headers[index]), isOver(entry)) }));
+  const judged = entries.map((entry, index) => ({ entry, is: judge(entry, headers[index], isOver(entry)) }));
   const of = (wanted: Judged): string[] => judged.flatMap(({ entry, is }) => (is === wanted ? [entry] : []));
   const aborted = await abort(context, call, of("over"));
   const gone = [...of("stale"), ...aborted];
-  if (gone.length > 0) await port.send(call, [{ call: ["zrem", set, ...gone] }]);
+  if (gone.length > 0) await context.port.send(call, [{ call: ["zrem", set, ...gone] }]);
+  await putBack(context, call, set, of("stale"));
   return of("open").length;
 };
 
-/** `header`: how the stored record begins; empty where there is none. */
-const judge = (entry: string, header: string, isOver: boolean): Judged => {
+/** A revision that has given a record its slot meanwhile may have entered it before we took it out. */
+const putBack = async (context: StoreContext, call: Call, set: string, taken: readonly string[]): Promise<void> => {
+  const headers = await readHeaders(context, call, taken);
+  const open = taken.filter((entry, index) => judge(entry, headers[index], false) === "open");
+  await context.port.send(
+    call,
+    open.map((entry) => ({ call: ["zadd", set, 0, entry] })),
+  );
+};
+
+/** How the stored records begin; empty where there is none. */
+const readHeaders = async (
+  { port, keys }: StoreContext,
+  call: Call,
+  entries: readonly string[],
+): Promise<readonly string[]> => {
+  const commands = entries.map(
+    (entry): Command => ({ call: ["getrange", keys.record(parseEntry(entry).taskId), 0, headerBytes] }),
+  );
+  return (await port.send(call, commands)).map(String);
+};
+
+/** `header`: see `readHeaders`. */
+const judge = (entry: string, header: string | undefined, isOver: boolean): Judged => {
   const { attempt } = parseEntry(entry);
-  const [, holder, , slot] = header.split(" ");
+  const [, holder, , slot] = (header ?? "").split(" ");
   if (holder === attempt) return slot === "o" ? "open" : "stale";
   return isOver ? "over" : "undecided";
 };

@@ -9,7 +9,7 @@ import {
   type TaskRecord,
 } from "@taskbridge/core/store";
 import { shards } from "../keys.ts";
-import { type Call, type Command, type Reply, script } from "../redis/redis-port.ts";
+import { type Call, type Reply, script } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { deadlineOf } from "./attempt.ts";
 import { parseEntry, toPosition } from "./index-entry.ts";
@@ -29,8 +29,8 @@ export interface Listing {
 interface Found {
   readonly entry: string;
   readonly record: TaskRecord | undefined;
-  /** Whether an entry without its record may yet get one. */
-  readonly isUnderWay: boolean;
+  /** There is no such record, and never will be. */
+  readonly isGone: boolean;
 }
 
 /** KEYS: records. */
@@ -59,7 +59,7 @@ export const listRecords = async (context: StoreContext, call: Call, listing: Li
     const entries = await walk.next(Math.min(count, mostAtOnce));
     if (entries.length === 0) break;
     const found = await readEntries(context, call, entries);
-    if (set !== undefined) await dropStale(context, call, set, found, listing);
+    if (set !== undefined) await dropGone(context, call, set, found);
     records.push(...found.flatMap(({ record }) => (record && isListed(record, scope, filter) ? [record] : [])));
   }
   const shown = records.slice(0, limit);
@@ -109,30 +109,24 @@ export const readEntries = async (
     return {
       entry,
       record: isMeant ? stored?.record : undefined,
-      isUnderWay: !isMeant && deadlineOf(attempt) + graceMs > now(),
+      isGone: !isMeant && deadlineOf(attempt) + graceMs <= now(),
     };
   });
 };
 
-/** Takes out what no record is meant by any more: what those have left who died between two steps. */
-const dropStale = async (
+/**
+ * Takes out what those have left who died between two steps. An entry whose record is there stays, although it does not belong here:
+ * a revision may just be bringing it here.
+ */
+export const dropGone = async (
   { port }: StoreContext,
   call: Call,
   set: string,
   found: readonly Found[],
-  { scope, filter }: Listing,
 ): Promise<void> => {
-  const stale = found.filter(({ record, isUnderWay }) =>
-    record === undefined ? !isUnderWay : !belongs(record, scope, filter),
-  );
-  if (stale.length === 0) return;
-  const command: Command = { call: ["zrem", set, ...stale.map(({ entry }) => entry)] };
-  await port.send(call, [command]);
+  const gone = found.flatMap(({ entry, isGone }) => (isGone ? [entry] : []));
+  if (gone.length > 0) await port.send(call, [{ call: ["zrem", set, ...gone] }]);
 };
-
-/** Whether a record belongs into the set that such a listing walks. */
-const belongs = (record: TaskRecord, scope: ListScope, { slotHeld, tool }: ListFilter): boolean =>
-  ("operator" in scope ? record.tool === tool : record.owner === scope.owner) && (slotHeld !== true || record.slotHeld);
 
 const isListed = (record: TaskRecord, scope: ListScope, filter: ListFilter): boolean =>
   ("operator" in scope || record.owner === scope.owner) &&

@@ -91,9 +91,11 @@ else
     redis.call("ZREM", KEYS[2], KEYS[1])
     return 1
   end
-  redis.call("ZADD", KEYS[2], later(until_, heldUntil), KEYS[1])
 end
+-- A server that has no memory left lets a script write on that has taken something away: what is removed makes room.
+redis.call("DEL", KEYS[1])
 redis.call("SET", KEYS[1], table.concat({ state, attempt, until_, heldForMs, heldUntil }, " ") .. "\\n" .. holder)
+if state == "g" then redis.call("ZADD", KEYS[2], later(until_, heldUntil), KEYS[1]) end
 return 1
 `);
 

@@ -56,9 +56,12 @@ export const createClientPort = (client: RedisClient, timeoutMs: number): RedisP
     { lua, sha }: Script,
     keys: readonly string[],
     args: readonly Argument[],
-    asBytes = false,
+    asBytes: boolean,
+    isFollowed: boolean,
   ): Promise<Reply> => {
     const rest = [keys.length, ...keys, ...args.map(toWord)];
+    // A server that has forgotten the script would still carry out what is right behind it.
+    if (isFollowed) return sendWords(["eval", lua, ...rest], asBytes);
     try {
       return await sendWords(["evalsha", sha, ...rest], asBytes);
     } catch (error) {
@@ -70,30 +73,38 @@ export const createClientPort = (client: RedisClient, timeoutMs: number): RedisP
   /** False once a server that looks like one has turned out to be several, behind something that speaks for them. */
   let isOneServer = !isCluster(client);
 
-  const runForEach = async ({ forEach, places, first }: ForEach): Promise<Reply> => {
+  const runForEach = async ({ forEach, places, first }: ForEach, isFollowed: boolean): Promise<Reply> => {
+    const run = (keys: readonly string[], args: readonly Argument[]): Promise<Reply> =>
+      runScript(forEach, keys, [...first, ...args], false, isFollowed);
     if (isOneServer) {
       try {
         const keys = places.flatMap((place) => place.keys);
-        return await runScript(forEach, keys, [...first, ...places.flatMap((place) => place.args)]);
+        const args = places.flatMap((place) => place.args);
+        return await run(keys, args);
       } catch (error) {
         if (!startsWith(error, "CROSSSLOT")) throw error;
         isOneServer = false;
       }
     }
-    const replies = await Promise.all(places.map(({ keys, args }) => runScript(forEach, keys, [...first, ...args])));
+    const replies = await Promise.all(places.map(({ keys, args }) => run(keys, args)));
     return (replies as (readonly Reply[])[]).map(([reply = null]) => reply);
   };
 
-  const sendOne = (command: Command): Promise<Reply> => {
+  /** `isFollowed`: the next stage goes out with it. */
+  const sendOne = (command: Command, isFollowed: boolean): Promise<Reply> => {
     if ("call" in command) return sendWords(command.call.map(toWord) as Words, false);
-    if ("forEach" in command) return runForEach(command);
-    return runScript(command.script, command.keys, command.args, command.asBytes);
+    if ("forEach" in command) return runForEach(command, isFollowed);
+    return runScript(command.script, command.keys, command.args, command.asBytes === true, isFollowed);
   };
 
   const sendStages = async (stages: readonly (readonly Command[])[]): Promise<Reply[]> => {
     const replies: Reply[] = [];
-    if (!isCluster(client)) return Promise.all(stages.flat().map(sendOne));
-    for (const stage of stages) replies.push(...(await Promise.all(stage.map(sendOne))));
+    const filled = stages.filter((stage) => stage.length > 0);
+    if (!isCluster(client)) {
+      const isFollowed = (index: number): boolean => index < filled.length - 1;
+      return Promise.all(filled.flatMap((stage, index) => stage.map((command) => sendOne(command, isFollowed(index)))));
+    }
+    for (const stage of filled) replies.push(...(await Promise.all(stage.map((command) => sendOne(command, false)))));
     return replies;
   };
 

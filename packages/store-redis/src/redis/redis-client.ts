@@ -40,11 +40,14 @@ const silence = <Client extends RedisClient>(client: Client): Client => {
 
 export const openSingle = (url: string, timeoutMs: number): Redis => silence(new Redis(url, settingsOf(timeoutMs)));
 
+/** An IPv6 address stands in brackets in a URL, and without them everywhere else. */
+export const toNode = (url: string): { readonly host: string; readonly port: number } => {
+  const { hostname, port } = new URL(url);
+  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 6379 : Number(port) };
+};
+
 export const openCluster = (urls: readonly string[], timeoutMs: number): Cluster => {
-  const startNodes = urls.map((url) => {
-    const { hostname, port } = new URL(url);
-    return { host: hostname, port: port === "" ? 6379 : Number(port) };
-  });
+  const startNodes = urls.map(toNode);
   const { retryStrategy: _retry, enableOfflineQueue: _queue, lazyConnect: _lazy, ...settings } = settingsOf(timeoutMs);
   const { protocol, username, password } = new URL(urls[0] ?? "");
   const login = {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 export type Argument = string | number | Uint8Array;
 export type Reply = string | number | Buffer | null | readonly Reply[];
 
-/** A Lua script, sent by its hash once a server has it. */
+/** A Lua script, sent by its hash where the server may have it. */
 export interface Script {
   readonly lua: string;
   readonly sha: string;
@@ -47,7 +47,7 @@ export interface Call {
 export interface RedisPort {
   /**
    * Sends commands and resolves with their replies, in their order. Those of one stage may be carried out in any order, those of the
-   * next stage are after them: for one server all go at once. Rejects with `unavailable` when no answer comes in time (each
+   * next stage are after them, whether those are carried out or refused: for one server all go at once. Rejects with `unavailable` when no answer comes in time (each
    * command may have been carried out nevertheless), and with what Redis has refused.
    */
   send(call: Call, ...stages: readonly (readonly Command[])[]): Promise<Reply[]>;

@@ -43,7 +43,7 @@ const observe = (client: RedisClient): Connection => {
 
 /**
  * Waits for a connection that is being made, as long as the call has time. One that has been away for longer than `timeoutMs` is
- * not waited for, nor one whose login was refused: whoever calls then is told at once.
+ * not waited for: whoever calls then is told at once. A login that is refused ends the wait.
  */
 export const whenReady = (client: RedisClient, call: Call, timeoutMs: number): Promise<void> => {
   const connection = observe(client);
