@@ -133,6 +133,18 @@ describeRedis("a start", () => {
     expect(await bench.redis.exists(bench.queue.toKey("tb:cancelling"))).toBe(0);
   });
 
+  it("adds nothing after a cancel that was broken off between the removal and word of it, once somebody has looked", async () => {
+    const { id, ref } = await bench.start("build", { n: 1 });
+    await bench.redis.hset(bench.queue.toKey("tb:cancelling"), id, "not needed");
+    await bench.queue.remove(id);
+    const gone = { snapshot: { status: "cancelled", failure: { kind: "job", reason: "not needed" }, questions: [] } };
+    expect(await bench.look(ref)).toEqual(gone);
+    await bench.queue.add("build", { n: 1 }, { jobId: id });
+    expect(await bench.queue.getJobCounts()).toMatchObject({ waiting: 0 });
+    expect(await bench.look(ref)).toEqual(gone);
+    expect(await bench.redis.exists(bench.queue.toKey("tb:cancelling"))).toBe(0);
+  });
+
   it("starts each once although a third of the answers are lost", async () => {
     const { adapter, proxy } = await bench.behindProxy();
     let seed = 7;

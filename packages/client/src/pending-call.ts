@@ -87,8 +87,8 @@ export const pendingCall = (parts: PendingParts, open: (opening: Opening) => Ope
   const end = (code: "timeout" | "detached", message: string): void =>
     ended.abort(new TaskClientError(code, message, { taskId }));
   const explain = (error: unknown): unknown => {
-    // On SEP-1686 a task that is cancelled by its ID is deleted.
-    const isGone = cancelled.signal.aborted && isTaskClientError(error, "not_found");
+    // On SEP-1686 a task that is cancelled by its ID is deleted. Elsewhere there never was one.
+    const isGone = wire.name === "sep-1686" && cancelled.signal.aborted && isTaskClientError(error, "not_found");
     return aboutTask(
       isGone ? new TaskClientError("cancelled", "the task was cancelled", { cause: error }) : error,
       taskId,

@@ -2,6 +2,7 @@ export {
   BridgeError,
   type BridgeErrorCode,
   isBridgeError,
+  isStoreTrouble,
   retryability,
   toBridgeError,
   toPublicMessage,

@@ -13,7 +13,7 @@ import { findRecord } from "./records/find-record.ts";
 import { listRecords } from "./records/list-records.ts";
 import { putPayload, readPayload } from "./records/payloads.ts";
 import { parseRecord } from "./records/stored-record.ts";
-import { checkEviction, checkSchema } from "./redis/check-server.ts";
+import { checkDatabase, checkEviction, checkSchema } from "./redis/check-server.ts";
 import { closedError, inTime } from "./redis/client-port.ts";
 import { openConnection } from "./redis/connection.ts";
 import { addressOf } from "./redis/redis-client.ts";
@@ -44,6 +44,7 @@ export const redisStore = async (options: RedisStoreOptions): Promise<TaskStore>
   const keys = createKeys(parsed.prefix);
   const clock = createServerClock(port, keys.clock, () => options.clock?.now() ?? performance.now());
   try {
+    await inTime(opening, checkDatabase(client, addressOf(client)));
     await inTime(opening, checkEviction(client, addressOf(client)));
     await checkSchema(port, opening, keys.schema, addressOf(client));
     await clock.read(opening);

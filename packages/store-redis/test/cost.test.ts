@@ -29,6 +29,21 @@ describeRedis("round trips to one server, and the commands in each", () => {
     expect(await cost((store) => createSample(store, { wakeAt: 5e12 }, keyed))).toEqual([4, 6]);
   });
 
+  it("are one count of a full tool for all who are refused at once", async () => {
+    const limits = { maxOpenForTool: 20 };
+    const tool = "full";
+    for (let index = 0; index < 20; index++) await createSample(stores.fresh(), { tool }, limits);
+    const refused = async (store: TaskStore): Promise<void> => {
+      const attempts = Array.from({ length: 30 }, () => createSample(store, { tool }, limits));
+      const outcomes = await Promise.allSettled(attempts);
+      for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: "limit_exceeded" } });
+    };
+    const trips = await cost(refused);
+    const commands = trips.reduce((sum, count) => sum + count, 0);
+    // Each takes, undoes and names the caller's own twenty, some thirty commands; the headers of all are read once and not by each.
+    expect(commands).toBeLessThan(30 * 40);
+  });
+
   it("are one for a read, a revision, a payload, a cursor, a lease", async () => {
     const created = await createSample(stores.fresh(), { wakeAt: 5e12 });
     const { taskId } = created;

@@ -5,11 +5,20 @@
  * - `tb:cancel`: why the job is to stop. The worker helper looks for it.
  * - `tb:gone`: why the job was removed. The hash that holds it is all that is left, in no state: BullMQ takes it for the
  *   job and adds no second one under this ID, however late a repeated start arrives.
- * - `<prefix>:<queue>:tb:cancelling`: a hash of its own, for the moment between a removal and that.
+ * - `<prefix>:<queue>:tb:cancelling`: a hash of its own, for the moment between a removal and that. Whoever looks in that
+ *   moment does it: the cancel may have been broken off, and whoever has seen its task end repeats it no more.
  * - `tb:question`, `tb:asking`: what the worker helper asks (JSON), and that question's ID. Earlier versions kept it in the
  *   job's progress.
  * - `tb:answer:<question>`, `tb:answered`: an answer, and the question that was answered last.
  */
+
+/** In a script with `prefix` and `call`: leaves word of a job that was removed, under its own ID. */
+const leaveWord = `
+local function leaveWord(id, key, reason, now)
+  call("HSET", key, "name", "cancelled", "data", "{}", "opts", "{}", "timestamp", now, "tb:gone", reason)
+  call("HDEL", prefix .. "tb:cancelling", id)
+end
+`;
 
 /**
  * Many jobs of one queue at once. The state is asked of sets and of the lock first: looking a job up in a list takes longer the
@@ -71,7 +80,7 @@ local function stateOf(id, key, taken)
   if taken and call("LPOS", prefix .. "active", id) then return "active" end
   return isListed(id) and "waiting" or "unlisted"
 end
-local rows, row = {}, nil
+${leaveWord}local rows, row = {}, nil
 local function tell(name, value)
   if not value then return end
   row[#row + 1] = name
@@ -82,6 +91,7 @@ for i = 3, #ARGV, 2 do
   local key = prefix .. id
   if call("EXISTS", key) == 0 then
     local reason = call("HGET", prefix .. "tb:cancelling", id)
+    if reason then leaveWord(id, key, reason, call("TIME")[1] .. "000") end
     rows[#rows + 1] = { "state", reason and "gone" or "missing", "goneReason", reason }
   else
     row = {}
@@ -145,11 +155,8 @@ return { call("EXISTS", KEYS[1]), call("HEXISTS", KEYS[1], "paused"), rows }
 const markCancelled = `
 local key, cancelling, prefix, id, reason, isOurs, now = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4] == "1", ARGV[5]
 local call = redis.call
-if call("EXISTS", key) == 0 then
-  if isOurs then
-    call("HSET", key, "name", "cancelled", "data", "{}", "opts", "{}", "timestamp", now, "tb:gone", reason)
-    call("HDEL", cancelling, id)
-  end
+${leaveWord}if call("EXISTS", key) == 0 then
+  if isOurs then leaveWord(id, key, reason, now) end
   return { "gone", {} }
 end
 if call("HEXISTS", key, "tb:gone") == 1 then return { "gone", {} } end

@@ -55,7 +55,7 @@ export const behave = async (client: ChaosClient, world: World, stage: Stage): P
       await looks(world.ofOwner(client.owner).filter(isOpen));
     } else if (mine.filter(isOpen).length < mostOpen && random() < 0.3) await begin();
     else await meddle();
-    await pause(random() * 2 * meanPauseMs);
+    await pause(client.restMs() + random() * 2 * meanPauseMs);
   }
 };
 

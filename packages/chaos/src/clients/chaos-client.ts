@@ -23,6 +23,8 @@ export interface ChaosClient {
   readonly kind: DriverKind;
   readonly owner: OwnerName;
   readonly random: () => number;
+  /** How long it leaves a server alone that has failed it (milliseconds), longer the more often in a row. */
+  restMs(): number;
   /** Calls a tool. The task, where there is one. */
   start(tool: string, ms: number): Promise<KnownTask | undefined>;
   /** Looks how a task stands; reads its result when it has ended, and answers what it asks. */
@@ -38,7 +40,10 @@ export interface ChaosClient {
 
 const now = (): number => performance.now();
 /** Before a client that could not connect does so again. */
-const retryMs = 300;
+const retryMs = 1_000;
+/** After a failure, and after many (milliseconds). */
+const firstRestMs = 500;
+const longestRestMs = 4_000;
 
 export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
   const { name, kind, owner, random, ledger, world } = options;
@@ -47,6 +52,7 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
   let isClosed = false;
   let calls = 0;
   let tokens = 0;
+  let failures = 0;
 
   const replyTo = (call: string): Reply => {
     const token = `${name}-${++tokens}`;
@@ -80,9 +86,12 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
   ): Promise<{ readonly value: Value } | undefined> => {
     driver ??= connect();
     try {
-      return { value: await act(await driver) };
+      const value = await act(await driver);
+      failures = 0;
+      return { value };
     } catch (error) {
       const failure = toFailure(error);
+      failures = failure.kind === "unavailable" ? failures + 1 : 0;
       if (failure.kind === "gone" && !kind.reconnects) leave();
       if (onFailure === undefined || failure.kind !== "unknown task") {
         ledger.add({ kind: "failed", wire, verb, failure });
@@ -120,6 +129,7 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
     kind,
     owner: owner.name,
     random,
+    restMs: () => (failures === 0 ? 0 : Math.min(firstRestMs * 2 ** (failures - 1), longestRestMs)),
     start: async (tool, ms) => {
       const call = `${name}-${++calls}`;
       ledger.add({ kind: "started", call, tool, owner: owner.name, wire, sentAt: now() });

@@ -1,10 +1,6 @@
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { join } from "node:path";
 import {
   type Balancer,
   type BalancerOptions,
@@ -17,7 +13,11 @@ import type { RedisServer } from "@taskbridge/services/redis";
 import { Redis } from "ioredis";
 import type { WorkerLine } from "../checks/evidence.ts";
 import { type BackingStore, openBackingStore, type StoreKind, startDurableRedis } from "./backing-store.ts";
-import { openPlace, type Place } from "./place.ts";
+import { linkNextVersion, linkPackages } from "./link-packages.ts";
+import { readNextTaskIds } from "./next-ledger.ts";
+import { openReplica } from "./open-replica.ts";
+import { openWorker, readWorkerLines } from "./open-worker.ts";
+import type { Place } from "./place.ts";
 import { type Owner, queueName, queuePrefix, writeConfig, writeTokens } from "./write-config.ts";
 
 export interface FleetOptions {
@@ -63,19 +63,7 @@ export interface Fleet {
   close(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
-const require = createRequire(import.meta.url);
 const host = "127.0.0.1";
-const folderOf = (name: string): string => dirname(require.resolve(`${name}/package.json`));
-/** Programs of ours, compiled. */
-const ours = (name: string): string => fileURLToPath(new URL(`../../dist/fleet/${name}`, import.meta.url));
-
-/** Packages that a configuration names, as if they were installed beside it. */
-const installed: readonly string[] = [
-  "@taskbridge/adapter-bullmq",
-  "@taskbridge/store-postgres",
-  "@taskbridge/store-redis",
-  "@taskbridge/store-sqlite",
-];
 
 export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-chaos-"));
@@ -90,7 +78,8 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
     closing.push(store.close);
     if (options.isMixed === true) await store.announceNext();
     await linkPackages(folder);
-    const nextFolder = await writeNextVersion(folder);
+    const nextFolder = join(folder, "next");
+    await linkNextVersion(nextFolder);
     const tokensFile = await writeTokens(folder, options.owners);
 
     const links: Links[] = [];
@@ -102,7 +91,7 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       closing.push(() => Promise.all([link.queue.close(), link.store?.close()]));
       const name = `replica-${index}`;
       const isNext = options.isMixed === true && index === 0;
-      const port = await freePort(host);
+      const target = { host, port: await freePort(host) };
       const config = await writeConfig({
         folder: isNext ? nextFolder : folder,
         name,
@@ -111,10 +100,10 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
         tokensFile,
         drainMs: options.drainMs,
       });
-      targets.push({ host, port });
-      replicas.push(openReplica({ folder, name, port, config, skewMs: options.skewsMs?.[index] ?? 0 }));
+      targets.push(target);
+      replicas.push(openReplica({ folder, name, target, config, skewMs: options.skewsMs?.[index] ?? 0 }));
     }
-    const workers = Array.from({ length: options.workers }, (_, index) => openWorker(folder, queue, index));
+    const workers = Array.from({ length: options.workers }, (_, index) => openWorker(folder, queue.url, index));
     closing.push(() => Promise.all([...replicas, ...workers].map((place) => place.stop())));
     const balancer = await startRoundRobin({
       targets,
@@ -125,9 +114,6 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
     closing.push(balancer.close);
     await Promise.all([...replicas, ...workers].map((place) => place.ready()));
     await balancer.look();
-    const nextTaskIds = async (): Promise<ReadonlySet<string>> =>
-      new Set((await readFile(nextLedger(folder), "utf8").catch(() => "")).split("\n").filter((line) => line !== ""));
-    const workerLines = (): Promise<readonly WorkerLine[]> => readLedgers(folder, workers.length);
     return {
       url: `${balancer.url}/mcp`,
       balancer,
@@ -138,8 +124,8 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       store,
       queue,
       folder,
-      nextTaskIds,
-      workerLines,
+      nextTaskIds: () => readNextTaskIds(folder),
+      workerLines: () => readWorkerLines(folder, workers.length),
       close,
     };
   } catch (error) {
@@ -157,92 +143,7 @@ const openQueue = async (): Promise<RedisServer> => {
   return server;
 };
 
-const linkPackages = async (folder: string): Promise<void> => {
-  for (const name of installed) {
-    const path = join(folder, "node_modules", name);
-    await mkdir(dirname(path), { recursive: true });
-    await symlink(folderOf(name), path);
-  }
-};
-
-const nextLedger = (folder: string): string => join(folder, "next.ledger");
-
-/** A folder in which the stores are those of the next version. */
-const writeNextVersion = async (folder: string): Promise<string> => {
-  const nextFolder = join(folder, "next");
-  for (const name of installed) {
-    const path = join(nextFolder, "node_modules", name);
-    await mkdir(path, { recursive: true });
-    const from = name.includes("/store-") ? ours("next-version-store.js") : undefined;
-    if (from === undefined) {
-      await rm(path, { recursive: true });
-      await symlink(folderOf(name), path);
-      continue;
-    }
-    await writeFile(join(path, "package.json"), JSON.stringify({ name, type: "module", exports: "./index.js" }));
-    await writeFile(
-      join(path, "index.js"),
-      `export { createStore } from ${JSON.stringify(pathToFileURL(from).href)};\n`,
-    );
-  }
-  return nextFolder;
-};
-
 const openLinks = async ({ server }: BackingStore, queue: RedisServer): Promise<Links> => ({
   store: server === undefined ? undefined : await startFaultProxy(server),
   queue: await startFaultProxy(queue),
 });
-
-interface ReplicaOptions {
-  readonly folder: string;
-  readonly name: string;
-  readonly port: number;
-  readonly config: string;
-  readonly skewMs: number;
-}
-
-const openReplica = ({ folder, name, port, config, skewMs }: ReplicaOptions): Place =>
-  openPlace({
-    name,
-    script: join(folderOf("taskbridge"), "dist/main.js"),
-    args: ["serve", "--config", config, "--port", String(port)],
-    execArgv: ["--import", ours("keep-to-parent.js")],
-    env: { TASKBRIDGE_CHAOS_SKEW_MS: String(skewMs), TASKBRIDGE_CHAOS_NEXT: nextLedger(folder) },
-    logFile: join(folder, `${name}.log`),
-    isReady: async () => {
-      const answer = await fetch(`http://${host}:${port}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(
-        () => undefined,
-      );
-      await answer?.arrayBuffer().catch(() => undefined);
-      return answer?.ok === true;
-    },
-  });
-
-const ledgerFile = (folder: string, index: number): string => join(folder, `worker-${index}.ledger`);
-
-const openWorker = (folder: string, queue: RedisServer, index: number): Place => {
-  const ready = new WeakMap<ChildProcess, Promise<boolean>>();
-  return openPlace({
-    name: `worker-${index}`,
-    script: ours("worker.js"),
-    args: [queue.url, queuePrefix, queueName, ledgerFile(folder, index)],
-    logFile: join(folder, `worker-${index}.log`),
-    isReady: (child) => {
-      const told =
-        ready.get(child) ??
-        Promise.race([once(child, "message").then(() => true), once(child, "exit").then(() => false)]);
-      ready.set(child, told);
-      return told;
-    },
-  });
-};
-
-const readLedgers = async (folder: string, workers: number): Promise<readonly WorkerLine[]> => {
-  const texts = await Promise.all(
-    Array.from({ length: workers }, (_, index) => readFile(ledgerFile(folder, index), "utf8").catch(() => "")),
-  );
-  return texts
-    .flatMap((text) => text.split("\n"))
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as WorkerLine);
-};

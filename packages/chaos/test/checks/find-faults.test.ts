@@ -174,6 +174,10 @@ describe("what may be is no fault", () => {
       goodRunWith({ jobs: jobs.map((job) => ({ ...job, given: job.given + 1, stalls: 1 })) }),
     ],
     [
+      "a list with a task that was taken back before anybody was told of it",
+      withEvents({ kind: "listed", owner: "ann", taskIds: ["t1", "t7"] }),
+    ],
+    [
       "a task that is cancelled because somebody wanted it",
       {
         ...withTask({ state: "cancelled" }),

@@ -7,19 +7,22 @@ import type { Config } from "../config/config.ts";
 import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { buildEngine } from "../config/open-engine.ts";
-import { checkStoreUrl } from "../config/open-store.ts";
+import { loadStorePackage } from "../config/open-store.ts";
 import { requireBackends } from "../config/require-backends.ts";
 import { printText } from "../terminal/follow-task.ts";
 import { safeText } from "../terminal/safe-text.ts";
 
-/** Checks all that can be checked without touching anything: backends are asked, as at a start. Throws a ConfigError. */
+/**
+ * Checks all that can be checked without touching anything: backends are asked, as at a start; the store is not opened, which
+ * would make its tables. Throws a ConfigError.
+ */
 export const checkConfig = async (flags: { readonly config?: string }): Promise<number> => {
   const config = openConfig(chooseConfig(flags.config));
-  checkStoreUrl(config);
   checkTemplates(config);
   await checkTokens(config);
   const pipelines = await loadPipelines(config);
-  const engine = buildEngine(config, pipelines, memoryStore());
+  const storePackage = await loadStorePackage(config);
+  const engine = buildEngine(config, pipelines, { ...memoryStore(), shared: storePackage?.isShared === true });
   await engine.close();
   try {
     await requireBackends(config, pipelines, (message) =>

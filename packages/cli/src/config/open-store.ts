@@ -26,17 +26,26 @@ export const checkStoreUrl = ({ store, fault }: Config): void => {
   if (unknown !== undefined) throw fault(["store", unknown], "memory: has no options");
 };
 
-export const openStore = async (config: Config): Promise<TaskStore> => {
+/** The package of the configured store; undefined for `memory:`. Throws a ConfigError where it cannot be had. Opens nothing. */
+export const loadStorePackage = async (
+  config: Config,
+): Promise<{ readonly createStore: CreateStore; readonly isShared: boolean } | undefined> => {
   checkStoreUrl(config);
-  const { url, path, options } = config.store;
+  const { url, path } = config.store;
   const scheme = url.slice(0, url.indexOf(":"));
-  if (scheme === "memory") return (await import("@taskbridge/core/memory")).memoryStore();
+  if (scheme === "memory") return undefined;
   const name = packages[scheme] as string;
   const outcome = await importPackage([name], config.directory, `npm install ${name}`);
   if ("fault" in outcome) throw config.fault(path, outcome.fault);
-  const createStore = outcome.exports["createStore"] as CreateStore;
+  return { createStore: outcome.exports["createStore"] as CreateStore, isShared: scheme !== "sqlite" };
+};
+
+export const openStore = async (config: Config): Promise<TaskStore> => {
+  const loaded = await loadStorePackage(config);
+  if (loaded === undefined) return (await import("@taskbridge/core/memory")).memoryStore();
+  const { url, path, options } = config.store;
   try {
-    return await createStore(url, { baseDirectory: config.directory, options });
+    return await loaded.createStore(url, { baseDirectory: config.directory, options });
   } catch (error) {
     throw config.rebase(error, isAboutUrl(error) ? path : ["store"]);
   }

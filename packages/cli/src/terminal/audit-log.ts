@@ -8,11 +8,18 @@ const warnings: ReadonlySet<AuditKind> = new Set<AuditKind>([
   "effect_dropped",
   "effect_failed",
   "internal_error",
+  "store_unavailable",
   "watch_ended",
 ]);
 
-/** Told with every try while a backend is away, or, as an internal error, the store. */
-const repeated: ReadonlySet<AuditKind> = new Set<AuditKind>(["adapter_unavailable", "internal_error", "watch_ended"]);
+/** Told with every try while a backend or the store is away, or with each event of jobs that another server has started. */
+const repeated: ReadonlySet<AuditKind> = new Set<AuditKind>([
+  "adapter_unavailable",
+  "internal_error",
+  "store_unavailable",
+  "unmatched_update",
+  "watch_ended",
+]);
 
 /** Which of several servers does what one does for all: a matter of course, wherever there is but one. */
 const routine: ReadonlySet<AuditKind> = new Set<AuditKind>(["lead_gained", "lead_lost"]);

@@ -84,14 +84,17 @@ const storeAway = "the server cannot use its store of tasks at present; the task
 
 const inward: ReadonlySet<BridgeErrorCode> = new Set(["unavailable", "misconfigured", "bad_response", "internal"]);
 
+/** Whether an error is about the store, which is the operator's business. */
+export const isStoreTrouble = ({ adapterId, operation, code }: BridgeError): boolean =>
+  adapterId === undefined && operation !== undefined && inward.has(code);
+
 /**
  * What a caller may be told of an error. A failing store names its file or its server, which is the operator's business;
  * an adapter's errors are about the caller's own execution.
  */
 export const toPublicMessage = (error: BridgeError): string => {
   if (error.code === "internal") return "Internal error";
-  const isOfStore = error.adapterId === undefined && error.operation !== undefined;
-  return isOfStore && inward.has(error.code) ? storeAway : error.message;
+  return isStoreTrouble(error) ? storeAway : error.message;
 };
 
 /** The value itself when it is a BridgeError, else one with code `internal` that has it as its cause. */

@@ -30,6 +30,7 @@ export type AuditKind =
   | "watch_ended"
   | "lead_gained"
   | "lead_lost"
+  | "store_unavailable"
   | "internal_error";
 
 /** One structured event. Never holds inputs, outputs or secrets. */

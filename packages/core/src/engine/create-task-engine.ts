@@ -26,6 +26,7 @@ import { takeUpdates } from "./take-updates.ts";
 import type { TaskEngine } from "./task-engine.ts";
 import { taskHub } from "./task-hub.ts";
 import { type RandomBytes, systemRandomBytes } from "./task-id.ts";
+import { toFaultEvent } from "./to-fault-event.ts";
 import { type ResolvedTool, resolveTool, type ToolDefinition } from "./tool-definition.ts";
 import { jsonChecks } from "./validate-json.ts";
 import { adapterWatcher } from "./watch-adapters.ts";
@@ -68,7 +69,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
   for (const [name, adapter] of adapters) requireUsable(name, adapter, options.store);
   const background = (promise: Promise<unknown>): void => {
     const watched = promise
-      .catch((error: unknown) => engine.audit({ kind: "internal_error", message: toBridgeError(error).message }))
+      .catch((error: unknown) => engine.audit(toFaultEvent(error)))
       .finally(() => work.delete(watched));
     work.add(watched);
   };

@@ -10,6 +10,8 @@ import type { Penalty } from "./penalty.ts";
 import { pollIntervalMs } from "./poll-interval.ts";
 import { suspicions } from "./suspicions.ts";
 import { takeOutcome } from "./take-outcome.ts";
+import { toFaultEvent } from "./to-fault-event.ts";
+import { isStoreAway } from "./until-stored.ts";
 
 /** Decides when executions are looked at, so that any number of readers costs a backend no more than one. */
 export interface InspectScheduler {
@@ -168,8 +170,9 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     try {
       await takeOutcome(engine, record, outcome, { lookedAt: look.sentAt ?? 0, isSuspect });
     } catch (error) {
-      look.error = toBridgeError(error).message;
-      engine.audit({ kind: "internal_error", taskId: record.taskId, message: look.error });
+      // A store that is away says nothing about the backend.
+      if (!isStoreAway(error)) look.error = toBridgeError(error).message;
+      engine.audit({ ...toFaultEvent(error), taskId: record.taskId });
     }
   };
 

@@ -1,7 +1,7 @@
-import { toBridgeError } from "../contract/bridge-error.ts";
 import type { Lease } from "../contract/task-store.ts";
 import type { EngineContext } from "./engine-context.ts";
 import type { Service } from "./service.ts";
+import { toFaultEvent } from "./to-fault-event.ts";
 
 /** What a leader does. Neither may throw. */
 export interface LedWork {
@@ -48,7 +48,7 @@ export const leadership = (engine: EngineContext, name: string, work: LedWork): 
       lease ??= await engine.store.lease(name, leaseMs);
       heldUntil = lease === undefined ? Number.NEGATIVE_INFINITY : askedAt + leaseMs;
     } catch (error) {
-      engine.audit({ kind: "internal_error", message: `the lease ${name}: ${toBridgeError(error).message}` });
+      engine.audit(toFaultEvent(error, `the lease ${name}`));
     }
     if (isStopped) return;
     const leftMs = heldUntil - engine.store.now();

@@ -10,6 +10,7 @@ import { openQuestions } from "./questions.ts";
 import { resolveTask, showTask } from "./resolve-task.ts";
 import type { OutputPart, TaskView, WaitOptions } from "./task-engine.ts";
 import { taskNotFound } from "./task-id.ts";
+import { toFaultEvent } from "./to-fault-event.ts";
 import { within } from "./within.ts";
 
 /** Waiters read again after this long (milliseconds): a wake-up that was lost costs seconds, not a hang. */
@@ -149,7 +150,7 @@ const attendTask = (
       pauseMs = Math.min(untilNextLook(engine, scheduler, record), rereadMs);
     } catch (error) {
       // A store that fails once must not leave those who wait without any further read.
-      engine.audit({ kind: "internal_error", taskId, message: toBridgeError(error).message });
+      engine.audit({ ...toFaultEvent(error), taskId });
       pauseMs = retellMs;
     }
     if (!isStopped) cancelTimer = engine.clock.schedule(pauseMs, () => engine.background(turn()));
@@ -200,7 +201,7 @@ export const followTask = async (
         stop();
       } else {
         // A store that fails for a moment: what it has is told once it can be read.
-        engine.audit({ kind: "internal_error", taskId, message: known.message });
+        engine.audit({ ...toFaultEvent(error), taskId });
         engine.clock.schedule(retellMs, () => queue(record));
       }
       return;

@@ -1,10 +1,10 @@
-import { toBridgeError } from "../contract/bridge-error.ts";
 import type { TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import { isForeign } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { serveDue } from "./serve-due.ts";
 import type { Service } from "./service.ts";
+import { toFaultEvent } from "./to-fault-event.ts";
 import { wakeAtOf } from "./transitions.ts";
 
 /** Records served side by side. */
@@ -43,7 +43,7 @@ export const serviceLoop = (engine: EngineContext): Service => {
     if (isStopped || turn !== undefined) return;
     turn = takeTurn()
       .catch((error: unknown) => {
-        engine.audit({ kind: "internal_error", message: `the service loop: ${toBridgeError(error).message}` });
+        engine.audit(toFaultEvent(error, "the service loop"));
         return engine.store.now() + coolDownMs;
       })
       .then((next) => {
@@ -82,7 +82,7 @@ export const serviceLoop = (engine: EngineContext): Service => {
       }
     } catch (error) {
       coolUntil.set(record.taskId, engine.store.now() + coolDownMs);
-      engine.audit({ kind: "internal_error", taskId: record.taskId, message: toBridgeError(error).message });
+      engine.audit({ ...toFaultEvent(error), taskId: record.taskId });
     }
   };
 

@@ -1,4 +1,3 @@
-import { toBridgeError } from "../contract/bridge-error.ts";
 import type { AdapterId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import type { WorkflowAdapter } from "../contract/workflow-adapter.ts";
@@ -7,6 +6,7 @@ import type { EngineContext } from "./engine-context.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
 import { leadership } from "./leadership.ts";
 import type { Service } from "./service.ts";
+import { toFaultEvent } from "./to-fault-event.ts";
 
 /** Records read at once. */
 const leastPage = 200;
@@ -54,9 +54,7 @@ const adapterSweeper = (
     cancelTimer();
     cancelTimer = engine.clock.schedule(delayMs, () => {
       sweep ??= sweepOnce(engine, scheduler, { adapterId, adapter, since }, () => isLeading || isFirst)
-        .catch((error: unknown) =>
-          engine.audit({ kind: "internal_error", adapterId, message: `the sweep: ${toBridgeError(error).message}` }),
-        )
+        .catch((error: unknown) => engine.audit({ ...toFaultEvent(error, "the sweep"), adapterId }))
         .finally(() => {
           sweep = undefined;
           if (isLeading) plan(everyMs);

@@ -6,7 +6,8 @@ const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 
 /** Whether the store could not be reached, was too slow, or did not tell what became of a write. */
-export const isStoreAway = (error: unknown): boolean => isBridgeError(error) && error.code === "unavailable";
+export const isStoreAway = (error: unknown): boolean =>
+  isBridgeError(error) && error.code === "unavailable" && error.adapterId === undefined;
 
 /**
  * Repeats work for as long as the store is away, at most `forMs`, or until the engine closes; then rejects as the last try

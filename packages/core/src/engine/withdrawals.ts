@@ -1,9 +1,9 @@
-import { toBridgeError } from "../contract/bridge-error.ts";
 import type { StartKey, TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import { aboutTask } from "./audit.ts";
 import { cancelTask } from "./cancel-task.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { toFaultEvent } from "./to-fault-event.ts";
 import { isStoreAway } from "./until-stored.ts";
 
 /** Takes back records that a store may hold although their callers were told that it was away. */
@@ -69,7 +69,7 @@ export const withdrawals = (engine: EngineContext): Withdrawals => {
       const isAway = isStoreAway(error);
       if (isAway && now < entry.until) return false;
       waiting.delete(entry.taskId);
-      engine.audit({ kind: "internal_error", taskId: entry.taskId, message: toBridgeError(error).message });
+      engine.audit({ ...toFaultEvent(error), taskId: entry.taskId });
       return !isAway;
     }
   };

@@ -2,7 +2,7 @@ import { type AuthInfo, isInitializeRequest } from "@modelcontextprotocol/server
 import { isBridgeError } from "@taskbridge/core";
 import type { Owner } from "../caller.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
-import { refuse } from "../refuse.ts";
+import { refuse, refuseTooLarge } from "../refuse.ts";
 import { readIntroduction } from "./session-id.ts";
 import { createSessionOpener } from "./session-opener.ts";
 
@@ -24,11 +24,25 @@ export interface LegacyHttp {
 
 const sessionHeader = "mcp-session-id";
 
+/**
+ * The most bytes of an `initialize`. The SDK's schemas walk through what a client declares several times, which takes seconds
+ * for some megabytes.
+ */
+const longestInitialize = 65_536;
+
+const isOversized = (body: unknown): boolean =>
+  typeof body === "object" &&
+  body !== null &&
+  "method" in body &&
+  body.method === "initialize" &&
+  Buffer.byteLength(JSON.stringify(body)) > longestInitialize;
+
 export const createLegacyHttp = (context: ListenContext): LegacyHttp => {
   const { log } = context.serve;
   const sessions = createSessionOpener(context);
 
   const serve = async (request: Request, { owner, authInfo, parsedBody }: LegacyFetchOptions): Promise<Response> => {
+    if (request.method === "POST" && isOversized(parsedBody)) return refuseTooLarge(longestInitialize);
     const id = request.headers.get(sessionHeader);
     if (id === null) {
       if (request.method === "POST" && isInitializeRequest(parsedBody)) {

@@ -77,6 +77,16 @@ describe("[H-9] an idle session", () => {
   });
 });
 
+describe("an initialize that declares more than any client has", () => {
+  test("is refused before anything walks through it", async () => {
+    const { url } = await serve();
+    const experimental = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`member ${index}`, {}]));
+    const params = { protocolVersion: "2025-11-25", capabilities: { experimental } };
+    const { status, error } = await send(url, { body: { ...initialize, params } });
+    expect([status, error.code]).toEqual([413, -32_000]);
+  });
+});
+
 describe("[H-10] more sessions than a server keeps", () => {
   test("have the one make room that was unused for longest, until it is used again", async () => {
     const { log, revived } = countRevived();

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { BridgeError, type TaskId, type TaskRecord } from "@taskbridge/core/store";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
@@ -33,9 +34,11 @@ export const judgeSlots = async (
   record: Omit<TaskRecord, "revision">,
   tries: number,
 ): Promise<void> => {
-  const isRepeated = (taskId: TaskId): boolean => taskId === record.taskId && tries >= triesForOwn;
+  const isOwnTurn = tries >= triesForOwn;
+  const isRepeated = (taskId: TaskId): boolean => isOwnTurn && taskId === record.taskId;
   for (const limit of full) {
-    const open = await countOpen(context, call, limit.set, isRepeated);
+    const count = (): Promise<number> => countOpen(context, call, limit.set, isRepeated);
+    const open = await (isOwnTurn ? count() : lateCount(context, limit.set, count));
     if (open < limit.most) continue;
     const openTaskIds = await ownOpenTasks(context, call, record, limit.scope);
     throw new BridgeError("limit_exceeded", `the ${limit.scope} has ${open} open tasks of at most ${limit.most}`, {
@@ -43,6 +46,41 @@ export const judgeSlots = async (
       data: { scope: limit.scope, openTaskIds },
     });
   }
+};
+
+/** What was counted of a set, and until when that serves (milliseconds of the monotonic clock). */
+interface Counted {
+  readonly open: Promise<number>;
+  until: number;
+}
+
+const counted = new WeakMap<StoreContext["port"], Map<string, Counted>>();
+
+/** A count serves at least this long (milliseconds), and ten times as long as it took. */
+const leastServed = 1_000;
+
+/**
+ * A full set is counted once for all who are refused within a second or so: retrying clients are what a full tool has, and
+ * each count reads every entry. A place that is freed meanwhile is taken without any count; only one that an attempt has left
+ * which came to nothing is found that much later.
+ */
+const lateCount = ({ port }: StoreContext, set: string, count: () => Promise<number>): Promise<number> => {
+  const sets = counted.get(port) ?? new Map<string, Counted>();
+  counted.set(port, sets);
+  const now = performance.now();
+  const known = sets.get(set);
+  if (known !== undefined && known.until > now) return known.open;
+  for (const [name, { until }] of sets) if (until <= now) sets.delete(name);
+  const fresh: Counted = { open: count(), until: Number.POSITIVE_INFINITY };
+  sets.set(set, fresh);
+  fresh.open.then(
+    () => {
+      const tookMs = performance.now() - now;
+      fresh.until = performance.now() + Math.max(leastServed, 10 * tookMs);
+    },
+    () => sets.delete(set),
+  );
+  return fresh.open;
 };
 
 const countOpen = async (

@@ -72,3 +72,21 @@ export const isClusterNode = async (client: RedisClient): Promise<boolean> => {
   const info = await client.info("cluster").catch(() => "");
   return /^cluster_enabled:1/m.test(info);
 };
+
+/**
+ * Rejects with `misconfigured` for a database that the server does not have: ioredis connects nevertheless, and works on database
+ * 0, where another environment's store may be.
+ */
+export const checkDatabase = async (client: RedisClient, address: string): Promise<void> => {
+  if (isCluster(client) || !client.options.db) return;
+  try {
+    await client.select(client.options.db);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    // Anything else than its own refusal is told by what comes next.
+    if (!/DB index|invalid DB/i.test(message)) return;
+    throw new BridgeError("misconfigured", `Redis at ${address} has no such database (${message})`, {
+      operation: "open",
+    });
+  }
+};

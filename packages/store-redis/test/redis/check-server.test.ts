@@ -12,6 +12,16 @@ import {
   until,
 } from "../redis-bench.ts";
 
+describeRedis("a database that the server does not have", () => {
+  it("is refused, and nothing is written to another", async () => {
+    const server = await startOwn();
+    const error = await rejectionOf(openStore({ url: `${server.url}/99` }));
+    expect(error.code).toBe("misconfigured");
+    expect(error.message).toContain("has no such database");
+    expect(await connect(server.url).dbsize()).toBe(0);
+  });
+});
+
 describeRedis(
   "a server that may lose keys",
   () => {

@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import type { BalancerTarget } from "@taskbridge/services/balancer";
+import { compiledProgram } from "./compiled-program.ts";
+import { folderOfPackage } from "./link-packages.ts";
+import { nextLedger } from "./next-ledger.ts";
+import { openPlace, type Place } from "./place.ts";
+
+export interface ReplicaOptions {
+  /** Of the run. */
+  readonly folder: string;
+  readonly name: string;
+  readonly target: BalancerTarget;
+  /** Its configuration file. */
+  readonly config: string;
+  /** How wrong its clock is (milliseconds). */
+  readonly skewMs: number;
+}
+
+/** `taskbridge serve`, as users have it. */
+export const openReplica = ({ folder, name, target, config, skewMs }: ReplicaOptions): Place =>
+  openPlace({
+    name,
+    script: join(folderOfPackage("taskbridge"), "dist/main.js"),
+    args: ["serve", "--config", config, "--port", String(target.port)],
+    execArgv: ["--import", compiledProgram("keep-to-parent.js")],
+    env: { TASKBRIDGE_CHAOS_SKEW_MS: String(skewMs), TASKBRIDGE_CHAOS_NEXT: nextLedger(folder) },
+    logFile: join(folder, `${name}.log`),
+    isReady: async () => {
+      try {
+        const answer = await fetch(`http://${target.host}:${target.port}/readyz`, {
+          signal: AbortSignal.timeout(1_000),
+        });
+        await answer.arrayBuffer();
+        return answer.ok;
+      } catch {
+        // It does not listen yet, or is gone.
+        return false;
+      }
+    },
+  });
