@@ -129,7 +129,7 @@ describeRedis(
   () => {
     it("need not permit more than the README says", async () => {
       const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-      const [, rights = ""] = /^user taskbridge on >PASSWORD (.*)$/m.exec(readme) ?? [];
+      const [, rights = ""] = /^user taskbridge on >\S+ (.*)$/m.exec(readme) ?? [];
       const server = await startOwn();
       await connect(server.url).acl("SETUSER", "taskbridge", "on", ">PASSWORD", ...rights.split(" "));
       const url = `redis://taskbridge:PASSWORD@${server.host}:${server.port}`;
