@@ -17,7 +17,7 @@ import { playPlan } from "./faults/play-plan.ts";
 import type { StoreKind } from "./fleet/backing-store.ts";
 import { type Fleet, openFleet } from "./fleet/fleet.ts";
 import { isOver, readJobs, readRecords, readTasks, toPublicId } from "./fleet/read-backend.ts";
-import type { Owner } from "./fleet/write-config.ts";
+import type { Owner } from "./owner.ts";
 
 export interface ChaosOptions {
   readonly seed: number;

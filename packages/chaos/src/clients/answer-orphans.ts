@@ -1,4 +1,4 @@
-import type { Owner } from "../fleet/write-config.ts";
+import type { Owner } from "../owner.ts";
 import { extensionClient } from "./extension-client.ts";
 import type { Ledger } from "./ledger.ts";
 import type { TaskDriver } from "./task-driver.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Owner } from "../fleet/write-config.ts";
+import type { Owner } from "../owner.ts";
 import type { Failure, Ledger } from "./ledger.ts";
 import type { DriverKind, Reply, TaskDriver } from "./task-driver.ts";
 import { toFailure } from "./to-failure.ts";

@@ -12,13 +12,14 @@ import { freePort } from "@taskbridge/services/free-port";
 import type { RedisServer } from "@taskbridge/services/redis";
 import { Redis } from "ioredis";
 import type { WorkerLine } from "../checks/evidence.ts";
+import type { Owner } from "../owner.ts";
 import { type BackingStore, openBackingStore, type StoreKind, startDurableRedis } from "./backing-store.ts";
 import { linkNextVersion, linkPackages } from "./link-packages.ts";
 import { readNextTaskIds } from "./next-ledger.ts";
 import { openReplica } from "./open-replica.ts";
 import { openWorker, readWorkerLines } from "./open-worker.ts";
 import type { Place } from "./place.ts";
-import { type Owner, queueName, queuePrefix, writeConfig, writeTokens } from "./write-config.ts";
+import { queueName, queuePrefix, writeConfig, writeTokens } from "./write-config.ts";
 
 export interface FleetOptions {
   readonly store: StoreKind;

@@ -1,15 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import type { Owner } from "../owner.ts";
 
 export const queueName = "chaos";
 export const queuePrefix = "chaos";
-
-/** Somebody with a token. */
-export interface Owner {
-  readonly name: string;
-  readonly token: string;
-}
 
 export interface ConfigOptions {
   readonly folder: string;

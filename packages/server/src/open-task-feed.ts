@@ -1,6 +1,6 @@
 import type { TaskView } from "@taskbridge/core";
-import { type Owner, toAccess } from "../caller.ts";
-import type { ServeContext } from "../mcp/serve-context.ts";
+import { type Owner, toAccess } from "./caller.ts";
+import type { ServeContext } from "./mcp/serve-context.ts";
 
 /** Looks at the open tasks of owners, for sessions that do not know all of theirs: other replicas take in calls as well. */
 export interface OpenTaskFeed {

@@ -1,0 +1,5 @@
+/** Somebody with a token. */
+export interface Owner {
+  readonly name: string;
+  readonly token: string;
+}
