@@ -144,7 +144,7 @@ describe("[H-12] a session of a 2025 revision", () => {
       elicitation: { form: {}, url: {} },
       sampling: { tools: {}, context: {} },
       tasks: { list: {}, cancel: {}, requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } },
-      experimental: { padding: { text: "x".repeat(100_000) } },
+      experimental: { padding: { text: "x".repeat(50_000) } },
     };
     const { sessionId } = await legacyRpc(url, { capabilities });
     expect(sessionId).toMatch(/^[\x21-\x7e]{32,400}$/);
