@@ -101,9 +101,11 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     if (entry === undefined || view === undefined) return;
     const channel = channels.forTask(taskId);
     if (channel === undefined) return;
-    const isTurn = hasEnded(view) || show(view).status !== entry.status;
+    const isEnd = hasEnded(view);
+    const isTurn = isEnd || show(view).status !== entry.status;
     const waitMs = isTurn ? 0 : entry.toldAt + throttleMs - serve.clock.now();
-    if (waitMs > 0 || !channel.isReady()) {
+    // An end is told once and at once, or the answer of who waits for it would pass it.
+    if (waitMs > 0 || (!isEnd && !channel.isReady())) {
       entry.cancelTimer ??= serve.clock.schedule(waitMs > 0 ? waitMs : isTurn ? retryMs : throttleMs, () => {
         entry.cancelTimer = undefined;
         flush(taskId);
@@ -112,7 +114,7 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     }
     entry.latest = undefined;
     tell(taskId, entry, view, channel);
-    if (hasEnded(view)) drop(taskId);
+    if (isEnd) drop(taskId);
   };
   const hear: TaskWatch["hear"] = (view, owner) => {
     const { taskId } = view.record;
