@@ -35,12 +35,13 @@ export const noPolls = (): Polls => ({ answered: 0, tookMs: [], failed: new Map(
 
 /** Polls the tasks in turn at an even pace, each poll once: what fails is counted, and not repeated. */
 export const pollOn = async ({ connect, tasks, everyMs, polls, signal }: PollOptions): Promise<void> => {
-  let driver = await connect();
+  let driver: TaskDriver | undefined;
   let dueAt = performance.now();
   for (let turn = 0; !signal.aborted; turn++) {
     const task = tasks[turn % tasks.length] as WatchedTask;
     const startedAt = performance.now();
     try {
+      driver ??= await connect();
       await poll(driver, task, polls);
       polls.answered += 1;
       polls.tookMs.push(performance.now() - startedAt);
@@ -48,12 +49,12 @@ export const pollOn = async ({ connect, tasks, everyMs, polls, signal }: PollOpt
       const { kind, why } = toFailure(error);
       if (kind === "unavailable" || kind === "gone") polls.failed.set(why, (polls.failed.get(why) ?? 0) + 1);
       else polls.wrong.push(`${task.call}: ${kind}: ${why}`);
-      if (kind === "gone") driver = await connect();
+      if (kind === "gone") driver = undefined;
     }
     dueAt = Math.max(dueAt + everyMs, performance.now() - everyMs);
     await pause(Math.max(0, dueAt - performance.now()));
   }
-  await driver.close();
+  await driver?.close();
 };
 
 const poll = async (driver: TaskDriver, task: WatchedTask, polls: Polls): Promise<void> => {
