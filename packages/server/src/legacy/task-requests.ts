@@ -85,6 +85,10 @@ export const getTaskResult = async (context: ServeContext, request: LegacyReques
       close();
       leave();
     }
+  } else {
+    session.watch.hear(view, owner);
+    // Whoever has the result is not told of the end any more.
+    session.watch.remember(view, owner);
   }
   const outcome = toTaskResult(view, { expectation: context.catalog.expectation(view.record.tool) });
   if ("error" in outcome) throw toFault(outcome.error);

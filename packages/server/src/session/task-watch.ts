@@ -74,6 +74,7 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
   const drop = (taskId: string): void => {
     watched.get(taskId)?.cancelTimer?.();
     watched.delete(taskId);
+    handedOut.delete(taskId);
     follower.forget(taskId);
   };
   const report = (error: unknown): void => serve.log.debug({ err: error }, "a client could not be told about a task");
@@ -146,8 +147,9 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
       handedOut.set(taskId, task);
       // The answer goes out in the promises that settle before this: where there is but one stream, nothing may pass it.
       setImmediate(() => {
+        // A busy process comes here late: whoever waits for the task may have heard of its end by now.
+        if (handedOut.get(taskId) !== task || closed.aborted) return;
         handedOut.delete(taskId);
-        if (closed.aborted) return;
         const entry = watched.get(taskId) ?? newEntry(owner, task);
         entry.token ??= progressToken;
         keep(taskId, entry);

@@ -82,4 +82,37 @@ describe("[B-26] on a connection with one stream", () => {
     expect(order.at(-1)).toBe("wait");
     expect(messages.at(-2)).toMatchObject({ params: { status: "completed" } });
   });
+
+  test.each([
+    { when: "while its client waits", isAwaited: true },
+    { when: "before its client waits", isAwaited: false },
+  ])("a process too busy to follow a task that ends $when tells nothing after the result", async ({ isAwaited }) => {
+    const { messages, send, answered, backend } = await connect();
+    const held: (() => void)[] = [];
+    const timely = globalThis.setImmediate;
+    globalThis.setImmediate = ((act: () => void) => void held.push(act)) as typeof setImmediate;
+    try {
+      await send(callWith("call"));
+      const { result } = await answered("call");
+      const { taskId } = (result?.task ?? {}) as { taskId: string };
+      if (!isAwaited) backend.of().succeed("done");
+      await send({ id: "wait", method: "tasks/result", params: { taskId } });
+      if (isAwaited) {
+        backend.of().progress({ done: 1, total: 2 });
+        await eventually(() => messages.some(({ method }) => method === "notifications/tasks/status"));
+        backend.of().succeed("done");
+      }
+      await answered("wait");
+    } finally {
+      globalThis.setImmediate = timely;
+    }
+    expect(held).not.toHaveLength(0);
+    for (const act of held) act();
+    await send({ id: "ping", method: "ping" });
+    await answered("ping");
+    // What an immediate begins to follow would be told by now.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(messages.slice(-2).map(({ id }) => id)).toEqual(["wait", "ping"]);
+    if (isAwaited) expect(messages.filter(({ params }) => params?.status === "completed")).toHaveLength(1);
+  });
 });
