@@ -22,7 +22,7 @@ const forever = new AbortController().signal;
 const serveWires = async (wires: string): Promise<string> => {
   const file = join(bench.folder, `${wires.replaceAll(/\W+/g, "-")}.yaml`);
   writeFileSync(file, `server: { wires: [${wires}] }\n${configText}`);
-  return (await bench.serve(["--port", "0", "--config", file])).url;
+  return (await bench.serveHere(["--port", "0", "--config", file])).url;
 };
 
 const connect = async (url: string, options: Partial<TaskClientOptions> = {}): Promise<TaskSource> => {
@@ -59,7 +59,7 @@ const asksSomething = ({ questions }: TaskStatus): boolean => questions.length >
 describe("questions", () => {
   let url: string;
   beforeAll(async () => {
-    url = (await bench.serve()).url;
+    url = (await bench.serveHere()).url;
   });
 
   test("come by a request of the server, and the answer goes back", async () => {

@@ -13,6 +13,8 @@ const job = fileURLToPath(new URL("fixtures/job.sh", import.meta.url));
 // Commands start in half a second, but a busy machine takes ten times as long.
 jest.setTimeout(90_000);
 
+const anyPort = ["--port", "0"];
+
 /** A command in a process of its own. */
 export interface Spawned extends Running {
   readonly child: ChildProcessWithoutNullStreams;
@@ -35,6 +37,13 @@ export interface Workbench {
   spawnNode(file: string): Spawned;
   /** Starts a server and waits until it listens. */
   serve(flags?: readonly string[]): Promise<Spawned & { readonly url: string }>;
+  /**
+   * Starts a server in this process and waits until it listens: a fifth of the work. It serves until the workbench is disposed
+   * of, and hears `interrupt` too.
+   */
+  serveHere(flags?: readonly string[]): Promise<{ readonly url: string }>;
+  /** As Ctrl-C, for every command of this process. */
+  interrupt(): void;
   /** Lets a waiting job go on. */
   release(name: string): void;
   /** Ends every process and removes the folder. */
@@ -70,6 +79,10 @@ export const createWorkbench = (text: string = configText): Workbench => {
   const spawnNode = (args: readonly string[]): Spawned =>
     track(follow(spawnProcess(process.execPath, args, { cwd: folder }), args));
   const spawn: Workbench["spawn"] = (args) => spawnNode([cli, ...args]);
+  const listens = async <T extends Running>(server: T): Promise<T & { readonly url: string }> => {
+    const [, url = ""] = await server.sees(/"url":"([^"]+)"/);
+    return { ...server, url };
+  };
 
   return {
     folder,
@@ -83,16 +96,15 @@ export const createWorkbench = (text: string = configText): Workbench => {
       return command.done;
     },
     spawnNode: (file) => spawnNode([file]),
-    serve: async (flags = ["--port", "0"]) => {
-      const server = spawn(["serve", "--config", config, ...flags]);
-      const [, url = ""] = await server.sees(/"url":"([^"]+)"/);
-      return { ...server, url };
-    },
+    serve: (flags = anyPort) => listens(spawn(["serve", "--config", config, ...flags])),
+    serveHere: (flags = anyPort) => listens(start(["serve", "--config", config, ...flags])),
+    interrupt: () => void process.emit("SIGINT", "SIGINT"),
     release: (name) => writeFileSync(join(folder, name), ""),
     dispose: async () => {
-      // Jobs end when they miss it, and so do the commands of this process that wait for them.
+      // Jobs end when they miss it; the commands of this process that wait for them, and its servers, when they are told to.
       rmSync(config, { force: true });
       for (const command of running) if ("kill" in command) (command as Spawned).kill("SIGKILL");
+      process.emit("SIGTERM", "SIGTERM");
       await Promise.all([...running].map((command) => command.done));
       process.chdir(before);
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });

@@ -4,7 +4,7 @@ import { scenarios } from "./engine-commands.ts";
 import { play } from "./engine-play.ts";
 
 /** `npm run soak` raises it. */
-const numRuns = Number(process.env.TASKBRIDGE_PROPERTY_RUNS ?? 400);
+const numRuns = Number(process.env.TASKBRIDGE_PROPERTY_RUNS ?? 150);
 const seed = Number(process.env.TASKBRIDGE_PROPERTY_SEED ?? 20_260_101);
 
 it(

@@ -6,7 +6,7 @@ import { finishedAt, type LoadBench, loadBench } from "./load-bench.ts";
 import { percentile, toText } from "./percentile.ts";
 
 /** `npm run soak` raises it to 10,000. */
-const jobs = Number(process.env.TASKBRIDGE_LOAD_RUNNING ?? 1_000);
+const jobs = Number(process.env.TASKBRIDGE_LOAD_RUNNING ?? 500);
 const watchedMs = 6_000;
 /** Between two ends. */
 const everyMs = 6;

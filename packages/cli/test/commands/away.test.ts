@@ -135,7 +135,7 @@ describe("answering", () => {
 
   test("with values of another type is a usage error, here and over the wire", async () => {
     set("form");
-    const { url } = await bench.serve();
+    const { url } = await bench.serveHere();
     const taskId = await startAsking();
     for (const where of [
       ["--config", bench.config],
@@ -169,7 +169,7 @@ test("a stop is told as it turns out: carried out at once, or only asked for", a
 });
 
 test("wrong arguments are a usage error, here and over the wire", async () => {
-  const { url } = await bench.serve();
+  const { url } = await bench.serveHere();
   for (const where of [
     ["--config", bench.config],
     ["--url", url],

@@ -126,8 +126,8 @@ describe("call --url", () => {
       join(bench.folder, "auth.yaml"),
       `server: { auth: { tokens: ./tokens.json }, waitMs: 50 }\n${configText}`,
     );
-    url = (await bench.serve()).url;
-    withTokens = (await bench.serve(["--port", "0", "--config", join(bench.folder, "auth.yaml")])).url;
+    url = (await bench.serveHere()).url;
+    withTokens = (await bench.serveHere(["--port", "0", "--config", join(bench.folder, "auth.yaml")])).url;
   });
 
   test.each([

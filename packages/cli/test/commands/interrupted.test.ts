@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type FakeAnswers, type FakeServer, fakeServer } from "../fake-server.ts";
-import { createWorkbench, documentOf, type Spawned, type Workbench } from "../workbench.ts";
+import type { Running } from "../run-here.ts";
+import { createWorkbench, documentOf, type Workbench } from "../workbench.ts";
 
 let bench: Workbench;
 let server: FakeServer;
@@ -22,7 +23,16 @@ const silentOn = (silent: string, more: FakeAnswers = {}): FakeAnswers => ({
 });
 
 /** Starts a command and interrupts it once the server has seen the method. */
-const interruptAt = async (method: string, args: readonly string[], answers: FakeAnswers): Promise<Spawned> => {
+const interruptAt = async (method: string, args: readonly string[], answers: FakeAnswers): Promise<Running> => {
+  server = await fakeServer(answers);
+  const command = bench.start([...args, "--url", server.url, "--json"]);
+  await server.sees(method);
+  bench.interrupt();
+  return command;
+};
+
+/** The same with a process of its own, which has to send all before it ends. */
+const interruptSpawnedAt = async (method: string, args: readonly string[], answers: FakeAnswers) => {
   server = await fakeServer(answers);
   const command = bench.spawn([...args, "--url", server.url, "--json"]);
   await server.sees(method);
@@ -47,7 +57,7 @@ describe("Ctrl-C while connecting", () => {
 
   test("ends a watch", async () => {
     const args = ["tasks", "watch", "T1", "--wire", "2025-11-25"];
-    const outcome = await (await interruptAt("initialize", args, silentOn("initialize"))).done;
+    const outcome = await (await interruptSpawnedAt("initialize", args, silentOn("initialize"))).done;
     expect(outcome).toMatchObject({ code: 130, stderr: "Interrupted: nothing was sent.\n" });
   });
 });
@@ -58,7 +68,7 @@ describe("Ctrl-C during the call", () => {
     const released = new Promise<undefined>((resolve) => {
       release = () => resolve(undefined);
     });
-    const calling = await interruptAt("tools/call", ["call", "job", "--wire", "2025-11-25"], {
+    const calling = await interruptSpawnedAt("tools/call", ["call", "job", "--wire", "2025-11-25"], {
       answer: ({ method }) => (method === "tools/call" ? released : undefined),
     });
     await calling.sees(/waiting for the ID of the task/);
@@ -72,7 +82,7 @@ describe("Ctrl-C during the call", () => {
 
   test("of a server that never answers: the wait ends all the same", async () => {
     const args = ["call", "job", "--wire", "2025-11-25"];
-    const outcome = await (await interruptAt("tools/call", args, silentOn("tools/call"))).done;
+    const outcome = await (await interruptSpawnedAt("tools/call", args, silentOn("tools/call"))).done;
     expect(outcome.code).toBe(130);
     expect(documentOf(outcome)).toMatchObject({
       error: { code: "interrupted", message: expect.stringContaining("may run it all the same") },
@@ -97,7 +107,7 @@ describe("Ctrl-C during the call", () => {
 
   test("that nothing can lead back to: it is cancelled", async () => {
     const args = ["call", "job", "--wire", "none"];
-    const outcome = await (await interruptAt("tools/call", args, silentOn("tools/call", plain))).done;
+    const outcome = await (await interruptSpawnedAt("tools/call", args, silentOn("tools/call", plain))).done;
     expect(outcome.code).toBe(130);
     expect(outcome.stderr).toMatch(/Interrupted: the call was cancelled\.\n$/);
     expect(documentOf(outcome)).toEqual({
@@ -108,7 +118,7 @@ describe("Ctrl-C during the call", () => {
 
   test("whose ID is ours: it is cancelled, and what is not confirmed is told with the ID", async () => {
     const args = ["call", "job", "--wire", "sep-1686"];
-    const outcome = await (await interruptAt("tools/call", args, silentOn("tools/call", plain))).done;
+    const outcome = await (await interruptSpawnedAt("tools/call", args, silentOn("tools/call", plain))).done;
     expect(outcome.code).toBe(130);
     expect(outcome.stderr).toMatch(
       /may run it all the same\.\n {2}taskbridge tasks watch \S+ --url \S+ --wire sep-1686\n$/,
@@ -127,7 +137,11 @@ test("Ctrl-C before the first look of a watch: the task and the command are told
 });
 
 test("a second Ctrl-C ends at once", async () => {
-  const calling = await interruptAt("tools/call", ["call", "job", "--wire", "2025-11-25"], silentOn("tools/call"));
+  const calling = await interruptSpawnedAt(
+    "tools/call",
+    ["call", "job", "--wire", "2025-11-25"],
+    silentOn("tools/call"),
+  );
   await calling.sees(/once more ends this at once/);
   calling.kill("SIGINT");
   expect((await calling.done).code).toBe(130);

@@ -11,7 +11,7 @@ beforeAll(async () => {
   bench = createWorkbench(
     `${configText}  - { name: plain, adapter: local, target: { command: [sh, job.sh, echo] }, task: { support: forbidden } }\n`,
   );
-  url = (await bench.serve()).url;
+  url = (await bench.serveHere()).url;
 });
 afterAll(() => bench.dispose());
 
@@ -103,7 +103,7 @@ test("what the file says of the wire reaches the server", async () => {
     "server: { legacyErrorStatus: completed, allowModelAnswers: true }\nlimits: { maxSessions: 1, sessionIdleMs: 60000 }\n";
   const file = join(bench.folder, "settings.yaml");
   writeFileSync(file, `${settings}${configText}`);
-  const server = await bench.serve(["--port", "0", "--config", file]);
+  const server = await bench.serveHere(["--port", "0", "--config", file]);
   // Only a model can be asked here, which a server that does not allow it never says is wanted.
   const session = await legacyWire(server.url, { sampling: {} });
   const statusOf = async (tool: string, status: string): Promise<Record<string, unknown>> => {

@@ -19,7 +19,7 @@ afterEach(stopAll);
 
 /** Over HTTP, where `Request` and `Response` cost most; connecting alone is tried more often. `npm run soak` raises both. */
 const requests = Number(process.env.TASKBRIDGE_TEST_REQUESTS ?? 200);
-const connections = Number(process.env.TASKBRIDGE_TEST_CONNECTIONS ?? 1_000);
+const connections = Number(process.env.TASKBRIDGE_TEST_CONNECTIONS ?? 400);
 const anyResult = z.looseObject({});
 const text = { content: [{ type: "text" as const, text: "own" }] };
 

@@ -92,7 +92,7 @@ describe("[M-11] a task that is not the caller's to see", () => {
     expect(await refusal()).toEqual({ ...notFound, message: "Failed to retrieve task: Task has expired" });
     backend.of().stop();
     await backend.events.settled();
-    await clock.advance(86_400_000);
+    await clock.advance(3_600_000);
     expect(await refusal()).toEqual(notFound);
     expect((await answerOf(await draft.call("c-1"))).error?.message).toBe("Task ID already exists: c-1");
   });

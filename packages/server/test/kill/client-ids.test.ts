@@ -11,7 +11,7 @@ import type { Message } from "../rpc-client.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
 /** `npm run soak` raises these. */
-const ids = Number(process.env.TASKBRIDGE_CLIENT_IDS ?? 32);
+const ids = Number(process.env.TASKBRIDGE_CLIENT_IDS ?? 16);
 const kills = Number(process.env.TASKBRIDGE_CLIENT_ID_KILLS ?? 3);
 const seed = Number(process.env.TASKBRIDGE_KILL_SEED ?? 20261129);
 

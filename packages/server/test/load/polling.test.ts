@@ -6,7 +6,8 @@ import { type ServerProcess, startScript } from "../server-process.ts";
 
 const clients = 100;
 const pollEveryMs = 100;
-const forMs = 10_000;
+/** `npm run soak` raises it. */
+const forMs = Number(process.env.TASKBRIDGE_LOAD_POLLED_MS ?? 5_000);
 
 let server: ServerProcess | undefined;
 afterEach(async () => {
@@ -57,7 +58,7 @@ describe("a hundred clients that poll one execution ten times a second", () => {
         `closest two ${Math.min(...gaps)} ms apart; the end was noticed after ${((noticedAt - endedAt) / advertisedMs).toFixed(2)} intervals\n`,
     );
     // A machine that is busy otherwise answers fewer; what counts is that they are many for one look.
-    expect(polls).toBeGreaterThan(during.length * 20);
+    expect(polls).toBeGreaterThan(during.length * 5);
     expect(during.length).toBeLessThanOrEqual(Math.ceil(forMs / intervalMs) + 1);
     // The backend notes when a look arrives, some milliseconds after it was decided on.
     expect(Math.min(...gaps)).toBeGreaterThan(intervalMs * 0.8);
