@@ -26,6 +26,11 @@ const runs = [
   },
   {
     folder: "packages/server",
+    tests: "test/load/polling",
+    sizes: { TASKBRIDGE_LOAD_POLLED_MS: "10000" },
+  },
+  {
+    folder: "packages/server",
     tests: "test/attach/cost",
     sizes: { TASKBRIDGE_TEST_REQUESTS: "2000", TASKBRIDGE_TEST_CONNECTIONS: "3000" },
   },
@@ -38,6 +43,11 @@ const runs = [
     folder: "packages/testkit",
     tests: "test/engine-duplicates",
     sizes: { TASKBRIDGE_CLIENT_IDS: "1000" },
+  },
+  {
+    folder: "packages/testkit",
+    tests: "test/engine-retention",
+    sizes: { TASKBRIDGE_EXPIRING: "10000" },
   },
   {
     folder: "packages/store-postgres",

@@ -3,7 +3,7 @@ import { isBridgeError, localOwner, type TaskView } from "@taskbridge/core";
 import { createWorld, mine, type Process, seededBytes } from "./engine-harness.ts";
 
 /** `npm run soak` raises it. */
-const count = Number(process.env.TASKBRIDGE_CLIENT_IDS ?? 80);
+const count = Number(process.env.TASKBRIDGE_CLIENT_IDS ?? 200);
 const ids = Array.from({ length: count }, (_, index) => `client-${index}`);
 const batchSize = 8;
 

@@ -143,7 +143,7 @@ const seed = 24;
 
 it("has nothing to say against the engine as it is", async () => {
   const property = fc.asyncProperty(scenarios(), (scenario) => play(scenario));
-  await fc.assert(property, { numRuns: 40, seed });
+  await fc.assert(property, { numRuns: 100, seed });
 }, 120_000);
 
 for (const [name, parts] of Object.entries(mutants)) {
