@@ -212,7 +212,7 @@ test("case 23: a client that makes no tasks calls the same tools and gets their 
 describe("case 20: a client that never fetches the result of a task that asks", () => {
   const open = async () => {
     const clock = fakeClock();
-    const tools = [{ ...job, task: { ...job.task, questionTimeoutMs: 600_000 } }];
+    const tools = [{ ...job, task: { ...job.task, questionTimeoutMs: 600_000, retentionMs: 3_600_000 } }];
     const onAnswer: NonNullable<ServeOptions["fake"]>["onAnswer"] = (run, { action }) => {
       queueMicrotask(() => run.succeed({ action }));
     };
@@ -244,7 +244,7 @@ describe("case 20: a client that never fetches the result of a task that asks", 
       content: [{ text: '{"action":"cancel"}' }],
     });
     await rpc.end();
-    await clock.advance(2 * 86_400_000);
+    await clock.advance(2 * 3_600_000);
     await expect(server.engine.readTask(taskId, { operator: true })).rejects.toThrow();
     await inTime(server.close());
   });
