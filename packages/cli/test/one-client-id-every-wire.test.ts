@@ -12,7 +12,7 @@ let modern: RawWire;
 let legacy: RawWire;
 beforeAll(async () => {
   bench = createWorkbench(`${wires}${configText}`);
-  ({ url } = await bench.serveHere());
+  ({ url } = await bench.serve());
   modern = modernWire(url);
   legacy = await legacyWire(url);
 });

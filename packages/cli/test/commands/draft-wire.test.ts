@@ -10,7 +10,7 @@ beforeAll(async () => {
   bench = createWorkbench();
   const file = join(bench.folder, "draft.yaml");
   writeFileSync(file, `server: { wires: [2025-11-25, sep-1686, none] }\n${configText}`);
-  url = (await bench.serveHere(["--port", "0", "--config", file])).url;
+  url = (await bench.serve(["--port", "0", "--config", file])).url;
 });
 afterAll(() => bench.dispose());
 
