@@ -2,8 +2,7 @@ import { afterEach, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { asTaskId, isBridgeError, type TaskStore } from "@taskbridge/core/store";
 import type { RedisServer } from "@taskbridge/services/redis";
 import { createSample } from "@taskbridge/testkit/store";
-import { Redis } from "ioredis";
-import { afterFile, connect, describeRedis, newPrefix, openStore, startOwn, until } from "./redis-bench.ts";
+import { connect, describeRedis, newPrefix, openStore, startOwn, until } from "./redis-bench.ts";
 import { addReplicas, type ClusterNode, formCluster } from "./redis-cluster.ts";
 
 const ends: (() => void)[] = [];
@@ -174,10 +173,11 @@ describeRedis(
         (await connect(replica.url).info("replication")).includes("master_link_status:up") ? true : undefined,
       );
       const sentinel = await startOwn({ sentinelOf: { name: "mine", host: master.host, port: master.port } });
-      const client = new Redis({ sentinels: [{ host: sentinel.host, port: sentinel.port }], name: "mine" });
-      client.on("error", () => {});
-      afterFile(() => client.disconnect());
-      const store = await openStore({ client, waitReplicas: { count: 1 } });
+      const store = await openStore({
+        url: "redis://mine",
+        sentinels: ["redis://127.0.0.1:1", sentinel.url],
+        waitReplicas: { count: 1 },
+      });
       const created = await createSample(store, { wakeAt: 1 });
       await master.kill();
       const found = await whenServed("the task is read from the new master", () => store.read(created.taskId));
