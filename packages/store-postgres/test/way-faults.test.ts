@@ -161,6 +161,8 @@ describeOnOwnServer(
 
     it("a wrong password, a missing database and a server that is not there are told apart, without the password", async () => {
       const admin = await openSession();
+      // PostgreSQL 13 would keep it as MD5.
+      await admin.query("SET password_encryption = 'scram-sha-256'");
       await admin.query("CREATE ROLE secretive LOGIN PASSWORD 'right'");
       const at = `127.0.0.1:${server().port}`;
       const cases: readonly (readonly [url: string, code: string, part: string])[] = [
