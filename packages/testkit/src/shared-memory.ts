@@ -68,7 +68,7 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
         shared: true,
         now: memory.now,
         create: (record, created) =>
-          write(record.taskId, async () => {
+          write(record.taskId, () => {
             const { taskId } = record;
             if ((removed.get(taskId) ?? 0) > memory.now())
               throw new BridgeError("conflict", `taken by task ${taskId}`, { operation: "create", data: { taskId } });
