@@ -41,7 +41,7 @@ it("executions that are asked for while the quota is used up cost ever fewer cal
     const areDone = async (): Promise<true | undefined> =>
       (await Promise.all(taskIds.map((taskId) => client.get(taskId)))).every(({ status }) => status === "completed") ||
       undefined;
-    await until("all ends are noticed", areDone, 40_000);
+    await until("all ends are noticed", areDone, 40_000, 250);
   } finally {
     await scene.close();
   }

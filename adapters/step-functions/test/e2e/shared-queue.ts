@@ -106,6 +106,7 @@ export const testSharedQueue = (getBench: () => MotoBench): void => {
           return seen.flat().every(({ status }) => status === "completed") ? seen : undefined;
         },
         looksEveryMs / 2,
+        500,
       );
 
       expect(told.map((seen) => seen.map(numberOf))).toEqual([numbersFrom(0), numbersFrom(0), numbersFrom(100)]);

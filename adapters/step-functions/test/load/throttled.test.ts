@@ -54,7 +54,7 @@ it("executions that are asked for while AWS throttles cost ever fewer calls, and
     const areDone = async (): Promise<true | undefined> =>
       (await Promise.all(taskIds.map((taskId) => client.get(taskId)))).every(({ status }) => status === "completed") ||
       undefined;
-    await until("all ends are noticed", areDone, 40_000);
+    await until("all ends are noticed", areDone, 40_000, 250);
   } finally {
     server?.signal("SIGKILL");
     await server?.gone;
