@@ -33,6 +33,7 @@ export type {
   PayloadChunk,
   PayloadRange,
   ReviseOptions,
+  StoreDescription,
   StoreEnvironment,
   TaskStore,
   UniqueKey,

@@ -138,6 +138,31 @@ describeWithPostgres(
       expect([error.code, error.message]).toEqual(["misconfigured", expect.stringContaining(part)]);
       expect(error.message).toContain("rights");
     });
+
+    it.each([
+      [
+        "it may only read",
+        "GRANT SELECT ON ALL TABLES IN SCHEMA SCHEMA TO reader",
+        /user reader the rights DELETE, INSERT, UPDATE, USAGE on .*\bSCHEMA\.tasks/,
+      ],
+      [
+        "one right on one table",
+        `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA SCHEMA TO reader;
+          GRANT USAGE ON ALL SEQUENCES IN SCHEMA SCHEMA TO reader; REVOKE DELETE ON SCHEMA.wakes FROM reader`,
+        /user reader the rights DELETE on SCHEMA\.wakes:/,
+      ],
+    ])("are looked at when tables that exist are opened, not by the first call: %s", async (_, grants, message) => {
+      const schema = newSchema();
+      await (await postgresStore({ url: url(), schema })).close();
+      await run(`DO $$ BEGIN CREATE ROLE reader LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+        GRANT USAGE ON SCHEMA ${schema} TO reader; ${grants.replaceAll(/SCHEMA(?= TO|\.)/g, schema)}`);
+      const error = await rejectionOf(postgresStore({ url: asRole("reader"), schema }));
+      expect([error.code, error.message]).toEqual([
+        "misconfigured",
+        expect.stringMatching(new RegExp(message.source.replaceAll("SCHEMA", schema))),
+      ]);
+      expect(error.message).toContain("Permissions in the README of @taskbridge/store-postgres");
+    });
   },
   true,
 );

@@ -2,14 +2,20 @@ import { BridgeError, type CreateStore, isBridgeError, refuseOtherMembers } from
 import type { RedisStoreOptions } from "./parse-options.ts";
 import { redisStore } from "./redis-store.ts";
 
-const known = ["nodes", "prefix", "operationTimeoutMs", "waitReplicas"] satisfies (keyof RedisStoreOptions)[];
+/** What a configuration may say beside the URL. */
+export const configOptions: readonly string[] = [
+  "nodes",
+  "prefix",
+  "operationTimeoutMs",
+  "waitReplicas",
+] satisfies (keyof RedisStoreOptions)[];
 
 /**
  * Opens `redis://…` or `rediss://…`. `options` may hold `nodes`, `prefix`, `operationTimeoutMs` and `waitReplicas`. Rejects with
  * `misconfigured` for any other text or option.
  */
 export const createStore: CreateStore = async (url, { options = {} }) => {
-  refuseOtherMembers(options, known, "", "unknown option of a Redis store");
+  refuseOtherMembers(options, configOptions, "", "unknown option of a Redis store");
   try {
     return await redisStore({ ...(options as RedisStoreOptions), url });
   } catch (error) {
