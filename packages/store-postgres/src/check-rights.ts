@@ -6,36 +6,46 @@ const tables = ["tasks", "wakes", "unique_keys", "payloads", "payload_chunks", "
 const sequences = ["payload_contents"];
 
 interface Missing {
+  /** Quoted where it must be. */
   readonly role: string;
-  readonly rights: readonly string[] | null;
-  readonly objects: readonly string[] | null;
+  readonly rights: readonly string[];
+  readonly names: readonly string[];
 }
 
-/** A table that is not there is told by the first call, in its own words. */
-const askMissing = `WITH wanted AS (
-    SELECT name, to_regclass(format('%I.%I', $1::text, name)) AS object, rights FROM (
-      SELECT unnest($2::text[]) AS name, ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] AS rights
-      UNION ALL SELECT unnest($3::text[]), ARRAY['USAGE']) AS listed
-  ), missing AS (
-    SELECT name, wanted_right FROM wanted CROSS JOIN LATERAL unnest(rights) AS wanted_right
-      WHERE object IS NOT NULL AND NOT CASE WHEN wanted_right = 'USAGE'
-        THEN has_sequence_privilege(object, 'USAGE') ELSE has_table_privilege(object, wanted_right) END
-  )
-  SELECT current_user AS role, array_agg(DISTINCT wanted_right) AS rights, array_agg(DISTINCT name) AS objects FROM missing`;
+/** One row for the tables, one for the sequences, where a right is missing. A table that is not there is told by the first call. */
+const askMissing = `SELECT quote_ident(current_user) AS role, array_agg(DISTINCT wanted) AS rights,
+    array_agg(DISTINCT name ORDER BY name) AS names
+  FROM (
+    SELECT name, false AS is_sequence, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS wanted FROM unnest($2::text[]) AS name
+    UNION ALL SELECT name, true, 'USAGE' FROM unnest($3::text[]) AS name
+  ) AS listed
+  CROSS JOIN LATERAL to_regclass(format('%I.%I', $1::text, name)) AS object
+  WHERE object IS NOT NULL AND NOT CASE WHEN is_sequence
+    THEN has_sequence_privilege(object, wanted) ELSE has_table_privilege(object, wanted) END
+  GROUP BY is_sequence ORDER BY is_sequence`;
+
+/** More are granted at once. */
+const mostNamed = 2;
 
 /**
- * Rejects with `misconfigured` for a role that may not write what the store writes, naming what to grant: without it, a role that
+ * Rejects with `misconfigured` for a role that may not write what the store writes, saying what to grant: without it, a role that
  * may only read would be noticed by the first call. For tables that are up to date.
  */
 export const checkRights = async (connection: Connection, schema: string): Promise<void> => {
-  const [found] = await connection.query<Missing>("open", {
+  const missing = await connection.query<Missing>("open", {
     text: askMissing,
     values: [schema, tables, sequences],
     isRead: true,
   });
-  const { role, rights, objects } = found ?? {};
-  if (role === undefined || rights === null || rights === undefined || !objects) return;
-  const names = objects.map((name) => `${schema}.${name}`).join(", ");
-  const problem = `refuses the user ${role} the rights ${rights.join(", ")} on ${names}: grant what stands under Permissions in the README of @taskbridge/store-postgres`;
+  const [first] = missing;
+  if (first === undefined) return;
+  const grants = missing.map(({ role, rights, names }) => {
+    const isSequence = rights.includes("USAGE");
+    const all = `ALL ${isSequence ? "SEQUENCES" : "TABLES"} IN SCHEMA ${schema}`;
+    const kind = isSequence ? "SEQUENCE " : "";
+    const named = `${kind}${names.map((name) => `${schema}.${name}`).join(", ")}`;
+    return `GRANT ${rights.join(", ")} ON ${names.length > mostNamed ? all : named} TO ${role}`;
+  });
+  const problem = `does not give the user ${first.role} all rights that the store needs: ${grants.join("; ")}`;
   throw new BridgeError("misconfigured", `${connection.place} ${problem}`, { operation: "open" });
 };

@@ -34,6 +34,6 @@ export const describeServer = async (
     database,
     namespace: `schema ${schema}`,
     durability: settings.join(", "),
-    ...(fsync === "off" ? { mayLose: "fsync is off: a crash of its machine may damage the whole database" } : {}),
+    ...(fsync === "off" ? { warning: "fsync is off: a crash of its machine may damage the whole database" } : {}),
   };
 };

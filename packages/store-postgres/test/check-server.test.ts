@@ -31,7 +31,7 @@ describeWithPostgres("what a store tells of its server", () => {
       namespace: `schema ${schema}`,
       durability: expect.stringMatching(/^synchronous_commit = \w+.*, fsync = (on|off)$/),
     });
-    expect(told?.mayLose === undefined).toBe(told?.durability?.endsWith("fsync = on"));
+    expect(told?.warning === undefined).toBe(told?.durability?.endsWith("fsync = on"));
     await store.close();
   });
 

@@ -36,11 +36,12 @@ export const checkStore = async ({ store, isMemory, timeoutMs }: StoreChecking):
     const { records } = read.value;
     const count = records.length === 100 ? "100 or more tasks" : formatCount(records.length, "task");
     const times = `read in ${read.ms} ms and written in ${written.ms} ms`;
+    const survives = description?.warning === undefined ? ", survives restarts" : "";
     return [
       ...(description === undefined ? [] : describe(description)),
       isMemory
         ? { level: "warning", message: "memory: loses every task when the server ends" }
-        : { level: "ok", message: `can be ${times}, survives restarts; ${count} under way` },
+        : { level: "ok", message: `can be ${times}${survives}; ${count} under way` },
       ...(Math.max(read.ms, written.ms) > slowMs ? [slow] : []),
       ...(Math.abs(skew) > skewMs ? [{ level: "warning" as const, message: tellSkew(skew) }] : []),
     ];
@@ -50,7 +51,7 @@ export const checkStore = async ({ store, isMemory, timeoutMs }: StoreChecking):
 };
 
 /** `PostgreSQL 16.4 at db:5432, database tasks, schema taskbridge; synchronous_commit = on`, and what that may cost. */
-const describe = ({ kind, place, database, namespace, durability, mayLose }: StoreDescription): StoreFinding[] => {
+const describe = ({ kind, place, database, namespace, durability, warning }: StoreDescription): StoreFinding[] => {
   const where = [
     `${kind} at ${place}`,
     ...(database === undefined ? [] : [`database ${database}`]),
@@ -60,7 +61,7 @@ const describe = ({ kind, place, database, namespace, durability, mayLose }: Sto
     level: "ok",
     message: `${where}; ${durability ?? "it does not tell how durable it is"}`,
   };
-  return mayLose === undefined ? [told] : [told, { level: "warning", message: mayLose }];
+  return warning === undefined ? [told] : [told, { level: "warning", message: warning }];
 };
 
 const slow: StoreFinding = {

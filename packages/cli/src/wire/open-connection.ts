@@ -51,10 +51,7 @@ export const openConnection = async (address: ServerAddress, options: Connection
   }
 };
 
-const connect = async (
-  { url, token }: ServerAddress,
-  { mode, asks }: ConnectionOptions,
-): Promise<Connection> => {
+const connect = async ({ url, token }: ServerAddress, { mode, asks }: ConnectionOptions): Promise<Connection> => {
   const client = new Client(clientInfo, {
     capabilities: asks ? { elicitation: { form: {} } } : {},
     versionNegotiation: { mode },

@@ -56,7 +56,8 @@ test("a server whose store is away is asked again for what begins nothing, and n
   const isCall = ({ method }: Sent): boolean => method === "tools/call";
   const { bench, server } = await open({
     task: { status: "completed" },
-    answer: (message) => (isCall(message) || (message.method.startsWith("tasks/") && refused(message)) ? away : undefined),
+    answer: (message) =>
+      isCall(message) || (message.method.startsWith("tasks/") && refused(message)) ? away : undefined,
   });
   const run = (...args: string[]) => bench.run([...args, "--url", server.url, "--wire", "2025-11-25", "--json"]);
   expect(documentOf(await run("tasks", "show", "T1"))).toMatchObject({ state: "succeeded" });

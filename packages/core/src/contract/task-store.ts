@@ -95,8 +95,8 @@ export interface StoreDescription {
   readonly namespace?: string;
   /** What decides which acknowledged writes last, by the store's own names: `synchronous_commit = on, fsync = on`. Absent: it does not tell. */
   readonly durability?: string;
-  /** What the durability costs, where an acknowledged write may be lost with the store's machine: one sentence. */
-  readonly mayLose?: string;
+  /** What its operator should mend, such as settings by which acknowledged writes are lost: one sentence. */
+  readonly warning?: string;
 }
 
 /**

@@ -18,6 +18,7 @@ export const describeServer = async (
     isCluster(one) ? [] : (one.config("GET", "appendfsync") as Promise<string[]>).catch(() => []),
   ]);
   const appends = factOf(info, "aof_enabled");
+  const replicas = factOf(info, "connected_slaves");
   const [, synced] = settings;
   const database = isCluster(client) ? undefined : String(client.options.db ?? 0);
   return {
@@ -25,7 +26,8 @@ export const describeServer = async (
     place: addressOf(client).replace(/\/\d+$/, ""),
     ...(database === undefined ? {} : { database }),
     namespace: `prefix ${prefix}`,
-    ...toDurability(appends, synced, waitReplicas?.count),
+    ...toDurability(appends, synced),
+    ...tooFewReplicas(waitReplicas?.count ?? 0, Number(replicas)),
   };
 };
 
@@ -40,16 +42,20 @@ const kindOf = (info: string, isInCluster: boolean): string => {
 const toDurability = (
   appends: string | undefined,
   synced: string | undefined,
-  replicas: number | undefined,
-): Pick<StoreDescription, "durability" | "mayLose"> => {
+): Pick<StoreDescription, "durability" | "warning"> => {
   if (appends === undefined) return {};
-  const waits = replicas === undefined ? "" : `, waitReplicas ${replicas}`;
   if (appends !== "1") {
-    const mayLose = "appendonly is no: when Redis ends, all since its last snapshot is lost; set appendonly yes";
-    return { durability: `appendonly no${waits}`, mayLose };
+    const warning = "appendonly is no: when Redis ends, all since its last snapshot is lost; set appendonly yes";
+    return { durability: "appendonly no", warning };
   }
-  const durability = `appendonly yes, appendfsync ${synced ?? "not told"}${waits}`;
+  const durability = `appendonly yes, appendfsync ${synced ?? "not told"}`;
   if (synced === undefined || synced === "always") return { durability };
   const lost = synced === "everysec" ? "the last second or two" : "what the system had not written yet";
-  return { durability, mayLose: `appendfsync is ${synced}: when its machine crashes, ${lost} is lost` };
+  return { durability, warning: `appendfsync is ${synced}: when its machine crashes, ${lost} is lost` };
 };
+
+/** Nothing else shows it before the first task is to be kept. */
+const tooFewReplicas = (wanted: number, connected: number): Pick<StoreDescription, "warning"> =>
+  connected < wanted
+    ? { warning: `waitReplicas.count is ${wanted}, and ${connected} replicas are connected: no task can be kept` }
+    : {};

@@ -174,8 +174,8 @@ describeRedis(
         database: query === "" ? "0" : query.slice(1),
         namespace: expect.stringMatching(/^prefix /),
       });
-      const { durability, mayLose } = description ?? {};
-      return { durability, mayLose };
+      const { durability, warning } = description ?? {};
+      return { durability, warning };
     };
 
     it("is product and version, place, database, prefix and durability, with what may be lost", async () => {
@@ -184,12 +184,18 @@ describeRedis(
       });
       expect(await told(["--appendonly", "yes", "--appendfsync", "everysec"])).toEqual({
         durability: "appendonly yes, appendfsync everysec",
-        mayLose: "appendfsync is everysec: when its machine crashes, the last second or two is lost",
+        warning: "appendfsync is everysec: when its machine crashes, the last second or two is lost",
       });
       expect(await told(["--appendonly", "no"])).toEqual({
         durability: "appendonly no",
-        mayLose: expect.stringMatching(/^appendonly is no: .*; set appendonly yes$/),
+        warning: expect.stringMatching(/^appendonly is no: .*; set appendonly yes$/),
       });
+    });
+
+    it("is a warning first of all where fewer replicas are there than are waited for", async () => {
+      const server = await startOwn();
+      const description = await (await openStore({ url: server.url, waitReplicas: { count: 1 } })).describe?.();
+      expect(description?.warning).toBe("waitReplicas.count is 1, and 0 replicas are connected: no task can be kept");
     });
 
     it("is less where the server may not be asked, and never a password", async () => {
