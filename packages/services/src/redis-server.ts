@@ -2,12 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "./free-port.ts";
+import { freePort, isFree } from "./free-port.ts";
 import { type GuardedProcess, startGuarded } from "./guarded-process.ts";
 import { untilItAnswers } from "./until-it-answers.ts";
 
 const host = "127.0.0.1";
-const startMs = 10_000;
+const startMs = 30_000;
+/** Where nodes of a cluster talk to each other, above their own port; Redis 6 knows no other place. */
+const busOffset = 10_000;
 
 export interface RedisServerOptions {
   /** Path of `redis-server` or `valkey-server`. */
@@ -15,6 +17,8 @@ export interface RedisServerOptions {
   /** Keep data over a restart. Default false. */
   readonly appendOnly?: boolean;
   readonly password?: string;
+  /** A node of a cluster, as yet by itself. */
+  readonly clusterNode?: boolean;
   /** More of its flags: `["--maxmemory-policy", "allkeys-lru"]`. */
   readonly flags?: readonly string[];
 }
@@ -39,7 +43,7 @@ export interface RedisServer {
 
 export const startRedis = async (options: RedisServerOptions): Promise<RedisServer> => {
   const folder = await mkdtemp(join(tmpdir(), "taskbridge-redis-"));
-  const port = await freePort(host);
+  const port = await (options.clusterNode === true ? freeNodePort() : freePort(host));
   let running: GuardedProcess | undefined;
   const start = async (): Promise<void> => {
     running = await launch(options, folder, port);
@@ -80,7 +84,16 @@ const launch = (options: RedisServerOptions, folder: string, port: number): Prom
   const flags = ["--port", String(port), "--bind", host, "--dir", folder, "--save", "", "--daemonize", "no"];
   const kept = ["--appendonly", options.appendOnly === true ? "yes" : "no"];
   const secret = options.password === undefined ? [] : ["--requirepass", options.password];
-  return startGuarded(options.program, [...flags, ...kept, ...secret, ...(options.flags ?? [])]);
+  const cluster = options.clusterNode === true ? ["--cluster-enabled", "yes"] : [];
+  return startGuarded(options.program, [...flags, ...kept, ...secret, ...cluster, ...(options.flags ?? [])]);
+};
+
+const freeNodePort = async (): Promise<number> => {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = await freePort(host);
+    if (port + busOffset < 65_536 && (await isFree(host, port + busOffset))) return port;
+  }
+  throw new Error("no free port for a node of a cluster");
 };
 
 /** Whether it is there and has loaded its data. */
