@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import {
+  assertRange,
   BridgeError,
   type Lease,
   misconfigured,
@@ -10,7 +11,7 @@ import {
 } from "@taskbridge/core/store";
 import { createChangeLog } from "./change-log.ts";
 import { openConnection } from "./connection.ts";
-import { assertRange, createPayloadTable } from "./payload-table.ts";
+import { createPayloadTable } from "./payload-table.ts";
 import { createTaskTable } from "./task-table.ts";
 
 export interface SqliteStoreOptions {
