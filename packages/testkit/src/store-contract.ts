@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskStore } from "@taskbridge/core/store";
 import { testCreate } from "./store-contract-create.ts";
+import { testDescription } from "./store-contract-description.ts";
 import { testLimits } from "./store-contract-limits.ts";
 import { testList } from "./store-contract-list.ts";
 import { testMany } from "./store-contract-many.ts";
@@ -78,6 +79,7 @@ export const testStore = ({ name, open, reopen, elapse, runner, knownFailing = {
     });
     const parts = [
       testCreate,
+      testDescription,
       testLimits,
       testRevise,
       testList,
