@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +19,8 @@ export interface RedisServerOptions {
   readonly password?: string;
   /** A node of a cluster, as yet by itself. */
   readonly clusterNode?: boolean;
+  /** A Sentinel that decides alone, after a second, instead of a server. */
+  readonly sentinelOf?: { readonly name: string; readonly host: string; readonly port: number };
   /** More of its flags: `["--maxmemory-policy", "allkeys-lru"]`. */
   readonly flags?: readonly string[];
 }
@@ -80,12 +82,33 @@ export const startRedis = async (options: RedisServerOptions): Promise<RedisServ
   };
 };
 
-const launch = (options: RedisServerOptions, folder: string, port: number): Promise<GuardedProcess> => {
+const launch = async (options: RedisServerOptions, folder: string, port: number): Promise<GuardedProcess> => {
+  if (options.sentinelOf !== undefined) return launchSentinel(options.program, options.sentinelOf, folder, port);
   const flags = ["--port", String(port), "--bind", host, "--dir", folder, "--save", "", "--daemonize", "no"];
   const kept = ["--appendonly", options.appendOnly === true ? "yes" : "no"];
   const secret = options.password === undefined ? [] : ["--requirepass", options.password];
   const cluster = options.clusterNode === true ? ["--cluster-enabled", "yes"] : [];
   return startGuarded(options.program, [...flags, ...kept, ...secret, ...cluster, ...(options.flags ?? [])]);
+};
+
+/** It keeps what it finds out in its file of settings. */
+const launchSentinel = async (
+  program: string,
+  of: NonNullable<RedisServerOptions["sentinelOf"]>,
+  folder: string,
+  port: number,
+): Promise<GuardedProcess> => {
+  const file = join(folder, "sentinel.conf");
+  const settings = [
+    `port ${port}`,
+    `bind ${host}`,
+    `dir ${folder}`,
+    `sentinel monitor ${of.name} ${of.host} ${of.port} 1`,
+    `sentinel down-after-milliseconds ${of.name} 1000`,
+    `sentinel failover-timeout ${of.name} 5000`,
+  ];
+  await writeFile(file, `${settings.join("\n")}\n`);
+  return startGuarded(program, [file, "--sentinel"]);
 };
 
 const freeNodePort = async (): Promise<number> => {

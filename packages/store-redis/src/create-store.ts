@@ -5,13 +5,14 @@ import { redisStore } from "./redis-store.ts";
 /** What a configuration may say beside the URL. */
 export const configOptions: readonly string[] = [
   "nodes",
+  "sentinels",
   "prefix",
   "operationTimeoutMs",
   "waitReplicas",
 ] satisfies (keyof RedisStoreOptions)[];
 
 /**
- * Opens `redis://…` or `rediss://…`. `options` may hold `nodes`, `prefix`, `operationTimeoutMs` and `waitReplicas`. Rejects with
+ * Opens `redis://…` or `rediss://…`. `options` may hold `nodes`, `sentinels`, `prefix`, `operationTimeoutMs` and `waitReplicas`. Rejects with
  * `misconfigured` for any other text or option.
  */
 export const createStore: CreateStore = async (url, { options = {} }) => {
