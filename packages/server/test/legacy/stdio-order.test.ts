@@ -90,7 +90,7 @@ describe("[B-26] on a connection with one stream", () => {
     const { messages, send, answered, backend } = await connect();
     const held: (() => void)[] = [];
     const timely = globalThis.setImmediate;
-    globalThis.setImmediate = ((act: () => void) => void held.push(act)) as typeof setImmediate;
+    globalThis.setImmediate = ((act: () => void) => void held.push(act)) as unknown as typeof setImmediate;
     try {
       await send(callWith("call"));
       const { result } = await answered("call");
