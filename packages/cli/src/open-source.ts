@@ -24,7 +24,7 @@ export interface SourceUse {
 
 /** Rejects with a usage error, with what opening fails with, and as interrupted when the signal fires. */
 export const openSource = async (flags: SourceFlags, { signal, ...use }: SourceUse = {}): Promise<TaskSource> => {
-  const opening = open(flags, use);
+  const opening = open(flags, use, signal);
   if (signal === undefined) return opening;
   try {
     const source = await unlessAborted(signal, opening);
@@ -38,7 +38,11 @@ export const openSource = async (flags: SourceFlags, { signal, ...use }: SourceU
   }
 };
 
-const open = async (flags: SourceFlags, { background = false, asks = false }: SourceUse): Promise<TaskSource> => {
+const open = async (
+  flags: SourceFlags,
+  { background = false, asks = false }: SourceUse,
+  signal?: AbortSignal,
+): Promise<TaskSource> => {
   const { config, url } = flags;
   if (config !== undefined && url !== undefined) throw usageError("give either --config or --url, not both");
   if (url === undefined) {
@@ -58,6 +62,7 @@ const open = async (flags: SourceFlags, { background = false, asks = false }: So
     ...(token === undefined || token === "" ? {} : { token }),
     wire: flags.wire ?? "auto",
     asks,
+    ...(signal === undefined ? {} : { signal }),
     onTrouble: (message) => process.stderr.write(`${safeLine(message)}\n`),
   });
 };

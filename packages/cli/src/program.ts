@@ -29,7 +29,7 @@ export const createProgram = (exit: (code: number) => void): Command => {
 };
 
 const helpText = `
-Exit codes: 0 completed, 1 failed, 2 usage or configuration, 130 interrupted.
+Exit codes: 0 completed, 1 failed, or what it needs is away, 2 usage or configuration, 130 interrupted.
 Results go to stdout, everything else to stderr.
 
   taskbridge init

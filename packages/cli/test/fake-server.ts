@@ -24,6 +24,8 @@ export interface FakeAnswers {
   /** Answers instead: members of a JSON-RPC answer, or undefined for the usual one. May wait, also for ever. */
   answer?(message: Sent, task: Members): Promise<Members | undefined> | Members | undefined;
   readonly capabilities?: Members;
+  /** Takes no request at present: HTTP 503 without an ID, before anything is done. */
+  isAway?(message: Sent): boolean;
 }
 
 export const fakeServer = async (answers: FakeAnswers = {}): Promise<FakeServer> => {
@@ -47,6 +49,10 @@ export const fakeServer = async (answers: FakeAnswers = {}): Promise<FakeServer>
     const message = { method, params };
     sent.push(message);
     for (const seen of watchers.get(method) ?? []) seen(message);
+    if (answers.isAway?.(message) === true) {
+      const error = { code: -32_600, message: "The server is being stopped", data: { retryAfterMs: 10 } };
+      return void response.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+    }
     const answer = (await answers.answer?.(message, task)) ?? usualAnswer(method, task, answers);
     if (id === undefined) response.writeHead(202).end();
     else writeJson(response, { jsonrpc: "2.0", id, ...answer });

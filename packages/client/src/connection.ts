@@ -141,7 +141,8 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
   };
 };
 
-const isAway = (error: TaskClientError): boolean => error.code === "refused" && error.rpc?.code === unavailable;
+/** The server has answered that what it keeps its tasks in is away. */
+export const isAway = (error: TaskClientError): boolean => error.code === "refused" && error.rpc?.code === unavailable;
 
 const isPassingFault = (error: TaskClientError, method: string): boolean =>
   error.code === "refused" &&

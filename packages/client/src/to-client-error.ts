@@ -26,11 +26,12 @@ export const toClientError = (error: unknown, legacy: boolean): TaskClientError 
   const status = httpStatus(members);
   if (status === undefined) return toUnreachable(error, message, members);
   const text = String(toMembers(members["data"])["text"] ?? message);
-  const fault = readFault(text);
+  const { fault, isOfWhole } = readFault(text);
   const retryAfterMs = readRetryAfter(toMembers(members["data"]), fault);
   if (status === 408 || status === 429 || status >= 500) {
-    // Too many requests: this one was turned away.
-    const notSent = status === 429;
+    // Too many requests: this one was turned away. As was one that a server "cannot accept", which it says without an ID:
+    // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+    const notSent = status === 429 || (status === 503 && isOfWhole);
     return new TaskClientError("unreachable", `HTTP ${status}`, {
       httpStatus: status,
       retryAfterMs,
@@ -66,16 +67,22 @@ const toUnreachable = (error: unknown, message: string, members: Members): TaskC
   });
 };
 
-const readFault = (text: string): Members | undefined => {
+interface ReadFault {
+  readonly fault?: Members;
+  /** It answers no request by its ID: the message as a whole was refused, before anything in it was done. */
+  readonly isOfWhole: boolean;
+}
+
+const readFault = (text: string): ReadFault => {
   const from = text.indexOf("{");
-  if (from < 0) return undefined;
+  if (from < 0) return { isOfWhole: false };
   try {
-    const body: unknown = JSON.parse(text.slice(from));
-    const fault = toMembers(body)["error"];
-    return isObject(fault) && typeof fault["code"] === "number" ? fault : undefined;
+    const { error, id = null } = toMembers(JSON.parse(text.slice(from)));
+    const isFault = isObject(error) && typeof error["code"] === "number";
+    return isFault ? { fault: error, isOfWhole: id === null } : { isOfWhole: false };
   } catch {
     // Not JSON: a proxy's page, which says nothing that a program can use.
-    return undefined;
+    return { isOfWhole: false };
   }
 };
 

@@ -3,7 +3,7 @@ import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { BridgeError } from "@taskbridge/core";
 import { memoryStore } from "@taskbridge/core/memory";
 import type { TaskStore } from "@taskbridge/core/store";
-import { taskClient, type WireName } from "../src/index.ts";
+import { type PendingCall, taskClient, type WireName } from "../src/index.ts";
 import { connections, endAll, eventually, firstOverHttp, jsonOf, serve } from "./serve.ts";
 
 afterEach(endAll);
@@ -13,11 +13,13 @@ const storeWithOutages = () => {
   const stored = memoryStore();
   let isAway = false;
   let refused = 0;
+  const operations: string[] = [];
   const guard =
     <Given extends unknown[], Answer>(operation: string, own: (...given: Given) => Promise<Answer>) =>
     async (...given: Given): Promise<Answer> => {
       if (!isAway) return own(...given);
       refused++;
+      operations.push(operation);
       throw new BridgeError("unavailable", "10.1.2.3:6379 does not answer", { operation });
     };
   const store: TaskStore = {
@@ -38,6 +40,7 @@ const storeWithOutages = () => {
   return {
     store,
     away,
+    refusedOf: (operation: string) => operations.filter((one) => one === operation).length,
     begin: () => {
       isAway = true;
     },
@@ -84,4 +87,22 @@ test("an SDK's own client is told that the store is away, and nothing of the tas
   served.backend.of().succeed({ done: 1 });
   const { content } = await tasks.getTaskResult(taskId, CallToolResultSchema);
   expect(content).toEqual([{ type: "text", text: '{"done":1}' }]);
+});
+
+test("a call that bears its own ID is begun once, when the store is back; others are told that it is away", async () => {
+  const { store, begin, end, refusedOf } = storeWithOutages();
+  const served = await serve({ wires, store, limits: { maxConcurrentTasksPerOwner: 100 } });
+  const begun = async ({ wire, open }: (typeof ways)[number]): Promise<PendingCall> =>
+    taskClient(await open(served), { wire, noticeTimeoutMs: 60_000 }).beginCall("quick");
+  begin();
+  const drafts = ways.filter(({ wire }) => wire === "sep-1686");
+  const repeated = await Promise.all(drafts.map(begun));
+  const refused = await Promise.all(ways.filter(({ wire }) => wire !== "sep-1686").map(begun));
+  for (const call of refused)
+    await expect(call.result()).rejects.toMatchObject({ code: "refused", rpc: { code: 503 }, retryAfterMs: 1_000 });
+  // Refused as the others were, they look for their tasks.
+  await eventually(() => refusedOf("read") >= drafts.length);
+  end();
+  expect(await Promise.all(repeated.map(jsonOf))).toEqual(drafts.map(() => ({ quick: true })));
+  expect(served.backend.starts()).toBe(drafts.length);
 });

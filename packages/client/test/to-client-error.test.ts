@@ -4,6 +4,10 @@ import { toClientError } from "../src/to-client-error.ts";
 const rpc = (code: number, message: string, data?: object): string =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code, message, ...(data === undefined ? {} : { data }) } });
 
+/** A refusal of the message as a whole: it answers no request by its ID. */
+const whole = (message: string, data: object): string =>
+  JSON.stringify({ jsonrpc: "2.0", error: { code: -32_600, message, data } });
+
 /** As `StreamableHTTPError` of SDK 1 says it: the status in `code`, the body in the message. */
 const first = (status: number, body: string): Error =>
   Object.assign(new Error(`Streamable HTTP error: Error POSTing to endpoint: ${body}`), { code: status });
@@ -44,6 +48,15 @@ describe.each([
     ["a token is needed", 401, "", true, { code: "refused", httpStatus: 401 }],
     ["it broke", 500, page, true, { code: "unreachable", httpStatus: 500, notSent: false }],
     ["it broke, with a reason", 502, rpc(-32_603, "no"), false, { code: "unreachable", httpStatus: 502 }],
+    ["a proxy has nobody to ask", 503, page, false, { code: "unreachable", httpStatus: 503, notSent: false }],
+    [
+      "it takes no requests at present",
+      503,
+      whole("The server is being stopped", { retryAfterMs: 1_000 }),
+      false,
+      { code: "unreachable", httpStatus: 503, notSent: true, retryAfterMs: 1_000 },
+    ],
+    ["it gave up a request", 503, rpc(-32_603, "no"), false, { code: "unreachable", notSent: false }],
     ["it was too slow", 408, "", false, { code: "unreachable", httpStatus: 408, notSent: false }],
     [
       "it has too much to do",

@@ -18,7 +18,7 @@ export {
   isEnded,
 } from "./contract/execution-snapshot.ts";
 export { asExecutionRef, asStartKey, type ExecutionRef, type StartKey } from "./contract/identity.ts";
-export { isTemplate } from "./contract/is-template.ts";
+export { isTemplate, placeholder } from "./contract/is-template.ts";
 export type { JsonObject, JsonValue } from "./contract/json-value.ts";
 export type {
   AdapterEnvironment,

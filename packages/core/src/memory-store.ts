@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { assertRange, isCount } from "./contract/assert-range.ts";
 import { BridgeError } from "./contract/bridge-error.ts";
 import { type Clock, systemClock } from "./contract/clock.ts";
 import type { TaskId } from "./contract/identity.ts";
@@ -9,7 +10,6 @@ import type {
   ListFilter,
   ListScope,
   Payload,
-  PayloadRange,
   TaskStore,
   UniqueKey,
 } from "./contract/task-store.ts";
@@ -226,8 +226,6 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
 const copyOf = (record: TaskRecord): TaskRecord => JSON.parse(JSON.stringify(record));
 const parseEntry = (entry: Entry | undefined): TaskRecord | undefined => entry && JSON.parse(entry.text);
 
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
-
 const replacePayloads = (
   payloads: Map<PayloadName, Uint8Array>,
   written: readonly Payload[],
@@ -268,13 +266,6 @@ const assertWithinLimits = (
       data: { scope, openTaskIds: own.slice(0, maxNamedTasks).map((other) => other.taskId) },
     });
   }
-};
-
-const assertRange = ({ offset, length }: PayloadRange): void => {
-  if (isCount(offset) && isCount(length)) return;
-  throw new BridgeError("invalid_input", `a range needs whole numbers from 0, got offset ${offset}, length ${length}`, {
-    operation: "readPayload",
-  });
 };
 
 const keyTaken = (taskId: TaskId): BridgeError =>

@@ -1,3 +1,4 @@
+export { assertRange, isCount } from "./contract/assert-range.ts";
 export { BridgeError, type BridgeErrorCode, isBridgeError, toBridgeError } from "./contract/bridge-error.ts";
 export {
   type AdapterId,
@@ -34,6 +35,7 @@ export {
   type PayloadRange,
   type ReviseOptions,
   removedIdTakenMs,
+  type StoreDescription,
   type StoreEnvironment,
   type TaskStore,
   type UniqueKey,

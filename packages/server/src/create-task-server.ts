@@ -194,7 +194,8 @@ const assemble = (options: TaskServerOptions, parts: ServerParts): TaskServer =>
       connections.delete(connection);
     },
     fetch: (request, fetchOptions) => {
-      if (stopping.signal.aborted) return Promise.resolve(refuse(503, "The server was closed"));
+      if (stopping.signal.aborted)
+        return Promise.resolve(refuse(503, "The server was closed", { retryAfterMs: 1_000 }));
       mounted ??= openFace(options.owners ?? "none");
       return mounted.fetch(request, fetchOptions);
     },

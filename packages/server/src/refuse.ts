@@ -4,6 +4,8 @@ export interface RefusalOptions {
   /** Default: −32600, an invalid request. */
   readonly code?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** After how long the same request may be taken (milliseconds): in `Retry-After`, and in `data`, since SDK clients hand on no header. */
+  readonly retryAfterMs?: number;
 }
 
 /**
@@ -13,8 +15,12 @@ export interface RefusalOptions {
 export const refuse = (
   status: number,
   message: string,
-  { code = invalidRequestCode, headers = {} }: RefusalOptions = {},
-): Response => Response.json({ jsonrpc: "2.0", error: { code, message } }, { status, headers });
+  { code = invalidRequestCode, headers = {}, retryAfterMs }: RefusalOptions = {},
+): Response => {
+  const error = { code, message, ...(retryAfterMs === undefined ? {} : { data: { retryAfterMs } }) };
+  const wait = retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1_000)) };
+  return Response.json({ jsonrpc: "2.0", error }, { status, headers: { ...headers, ...wait } });
+};
 
 export const refuseTooLarge = (maxBodyBytes: number): Response =>
   refuse(413, `Payload Too Large: more than ${maxBodyBytes} bytes`, { code: -32_000 });

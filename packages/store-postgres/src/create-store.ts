@@ -2,7 +2,8 @@ import { BridgeError, type CreateStore, refuseOtherMembers } from "@taskbridge/c
 import { postgresStore } from "./postgres-store.ts";
 import { isPostgresUrl, type PostgresStoreOptions } from "./store-options.ts";
 
-const known = ["directUrl", "schema", "maxConnections", "operationTimeoutMs"];
+/** What a configuration may say beside the URL. */
+export const configOptions: readonly string[] = ["directUrl", "schema", "maxConnections", "operationTimeoutMs"];
 
 /**
  * Opens `postgres://…` or `postgresql://…`. `options` may hold `directUrl`, `schema`, `maxConnections` and
@@ -12,6 +13,6 @@ export const createStore: CreateStore = async (url, { options = {} }) => {
   if (!isPostgresUrl(url)) {
     throw new BridgeError("misconfigured", "a PostgreSQL store is written postgres://USER@HOST:PORT/DATABASE");
   }
-  refuseOtherMembers(options, known, "", "unknown option of a PostgreSQL store");
+  refuseOtherMembers(options, configOptions, "", "unknown option of a PostgreSQL store");
   return postgresStore({ ...(options as PostgresStoreOptions), url });
 };

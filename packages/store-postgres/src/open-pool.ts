@@ -6,6 +6,8 @@ import { isCutShort, type PostgresStoreOptions } from "./store-options.ts";
 export interface Reached {
   readonly pool: Pool;
   readonly ownsPool: boolean;
+  /** Host and port. */
+  readonly address: string;
   /** For messages. */
   readonly place: string;
   /** For a connection of one's own to the server itself. */
@@ -34,10 +36,12 @@ export const openPool = (options: PostgresStoreOptions, timeoutMs: number): Reac
     // A pooler would refuse it or keep it to itself.
     ...(directUrl === undefined && { statement_timeout: timeoutMs }),
   };
-  const place = placeOf(config, given === undefined ? "url" : "pool");
+  const { host, port, database } = readPlace(config, given === undefined ? "url" : "pool");
+  const address = `${host}:${port}`;
   const direct = directUrl === undefined ? copyOf(config) : { ...alive, connectionString: directUrl };
-  placeOf(direct, "directUrl");
-  return { pool: given ?? new Pool(config), ownsPool: given === undefined, place, direct };
+  readPlace(direct, "directUrl");
+  const place = `PostgreSQL at ${address}/${database}`;
+  return { pool: given ?? new Pool(config), ownsPool: given === undefined, address, place, direct };
 };
 
 /** With the password, which a pool hides from those who merely spread its options. */
@@ -46,13 +50,12 @@ const copyOf = (config: PoolConfig): ClientConfig => ({
   ...(config.password !== undefined && { password: config.password }),
 });
 
-/** Without user and password. */
-const placeOf = (config: ClientConfig, option: string): string => {
+/** Of a client that connects to nothing. Throws `misconfigured` for a URL that is none. */
+const readPlace = (config: ClientConfig, option: string): Pick<Client, "host" | "port" | "database"> => {
   const refused = misconfigured(option, "is no URL of a PostgreSQL server: is the password percent-encoded?");
   if (isCutShort(config.connectionString ?? "")) throw refused;
   try {
-    const { host, port, database } = new Client(config);
-    return `PostgreSQL at ${host}:${port}/${database}`;
+    return new Client(config);
   } catch {
     // Its own message would show the URL, password and all.
     throw refused;

@@ -1,5 +1,5 @@
 import {
-  BridgeError,
+  assertRange,
   type PayloadChunk,
   type PayloadName,
   type PayloadRange,
@@ -56,13 +56,3 @@ export const readPayload = async (
   }
   return { bytes, totalBytes };
 };
-
-/** Throws `invalid_input` unless both are whole numbers from 0. */
-const assertRange = ({ offset, length }: PayloadRange): void => {
-  if (isCount(offset) && isCount(length)) return;
-  throw new BridgeError("invalid_input", `a range needs whole numbers from 0, got offset ${offset}, length ${length}`, {
-    operation: "readPayload",
-  });
-};
-
-export const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

@@ -1,5 +1,5 @@
-import { BridgeError, type TaskStore } from "@taskbridge/core/store";
-import { isCount, readPayload } from "./payload-reads.ts";
+import { BridgeError, isCount, type TaskStore } from "@taskbridge/core/store";
+import { readPayload } from "./payload-reads.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { toIdKey, toKey } from "./to-key.ts";
 

@@ -3,9 +3,11 @@ import type { TaskStore } from "@taskbridge/core/store";
 import { createChangeListener } from "./change-listener.ts";
 import { createChangeSender } from "./change-sender.ts";
 import { checkDirectUrl } from "./check-direct-url.ts";
+import { checkRights } from "./check-rights.ts";
 import { checkServer } from "./check-server.ts";
 import { createConnection } from "./connection.ts";
 import { createCursors } from "./cursors.ts";
+import { describeServer } from "./describe-server.ts";
 import { createLeases } from "./leases.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
@@ -32,6 +34,7 @@ export const postgresStore = async (options: PostgresStoreOptions): Promise<Task
     const [channel, origin] = [`taskbridge_${schema}`, randomUUID()];
     if (options.directUrl !== undefined) await checkDirectUrl(connection, reached.direct, channel, timeoutMs);
     await migrate(connection, schema, migrations);
+    await checkRights(connection, schema);
     const sweeper = createSweeper(connection, schema);
     const time = await startServerClock(connection, clock && (() => clock.now()), sweeper.sweep);
     const sender = createChangeSender(connection, channel, origin);
@@ -49,6 +52,7 @@ export const postgresStore = async (options: PostgresStoreOptions): Promise<Task
       ...createCursors(parts),
       ...createLeases(parts),
       watch: listener.watch,
+      describe: () => describeServer(connection, reached.address, schema),
       close: async () => {
         time.stop();
         listener.close();

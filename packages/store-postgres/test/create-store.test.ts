@@ -1,8 +1,17 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
-import { createStore } from "../src/create-store.ts";
+import { configOptions, createStore } from "../src/create-store.ts";
 import { postgresStore } from "../src/postgres-store.ts";
 import type { PostgresStoreOptions } from "../src/store-options.ts";
 import { describeWithPostgres, rejectionOf, useDatabase } from "./database.ts";
+
+/** The schema of configuration files, which is published with the command line. */
+const schema = JSON.parse(readFileSync(new URL("../../cli/taskbridge.schema.json", import.meta.url), "utf8"));
+
+it("takes the options that the schema describes", () => {
+  const { url: _url, ...described } = schema.$defs.postgresStore.properties;
+  expect(Object.keys(described).sort()).toEqual([...configOptions].sort());
+});
 
 describeWithPostgres("createStore", () => {
   const { url, newSchema } = useDatabase();

@@ -168,6 +168,38 @@ describeWithPostgres(
       expect([error.code, error.message]).toEqual(["misconfigured", expect.stringContaining(part)]);
       expect(error.message).toContain("rights");
     });
+
+    it.each([
+      ["it may only read", "GRANT SELECT ON ALL TABLES IN SCHEMA SCHEMA TO reader", ""],
+      [
+        "it may write, but not count",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA SCHEMA TO reader",
+        "GRANT USAGE ON SEQUENCE SCHEMA.payload_contents TO reader",
+      ],
+      [
+        "one right on one table is missing",
+        `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA SCHEMA TO reader;
+          GRANT USAGE ON ALL SEQUENCES IN SCHEMA SCHEMA TO reader; REVOKE DELETE ON SCHEMA.wakes FROM reader`,
+        "GRANT DELETE ON SCHEMA.wakes TO reader",
+      ],
+    ])("are looked at when tables that exist are opened, not by the first call: %s", async (_, given, grant) => {
+      const schema = newSchema();
+      const inSchema = (sql: string): string => sql.replaceAll(/SCHEMA(?= TO|\.|;|$)/g, schema);
+      await (await postgresStore({ url: url(), schema })).close();
+      await run(`DO $$ BEGIN CREATE ROLE reader LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+        GRANT USAGE ON SCHEMA ${schema} TO reader; ${inSchema(given)}`);
+      const error = await rejectionOf(postgresStore({ url: asRole("reader"), schema }));
+      expect([error.code, error.message]).toEqual([
+        "misconfigured",
+        expect.stringContaining("does not give the user reader all rights that the store needs: GRANT "),
+      ]);
+      const [, told = ""] = /needs: (.*)$/.exec(error.message) ?? [];
+      if (grant !== "") expect(told).toBe(inSchema(grant));
+      else expect(told).toMatch(/^GRANT DELETE, INSERT, UPDATE ON ALL TABLES IN SCHEMA \w+ TO reader; GRANT USAGE ON /);
+      // It is what was missing, and all of it.
+      await run(told);
+      await (await postgresStore({ url: asRole("reader"), schema })).close();
+    });
   },
   true,
 );

@@ -2,7 +2,8 @@ import { BridgeError, type CreateStore, isBridgeError, refuseOtherMembers } from
 import type { RedisStoreOptions } from "./parse-options.ts";
 import { redisStore } from "./redis-store.ts";
 
-const known = [
+/** What a configuration may say beside the URL. */
+export const configOptions: readonly string[] = [
   "nodes",
   "sentinels",
   "prefix",
@@ -15,7 +16,7 @@ const known = [
  * `misconfigured` for any other text or option.
  */
 export const createStore: CreateStore = async (url, { options = {} }) => {
-  refuseOtherMembers(options, known, "", "unknown option of a Redis store");
+  refuseOtherMembers(options, configOptions, "", "unknown option of a Redis store");
   try {
     return await redisStore({ ...(options as RedisStoreOptions), url });
   } catch (error) {

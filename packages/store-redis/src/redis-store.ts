@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import type { TaskId, TaskStore } from "@taskbridge/core/store";
+import type { StoreDescription, TaskId, TaskStore } from "@taskbridge/core/store";
 import { createChangeListener } from "./changes/change-listener.ts";
 import { createChangeTeller } from "./changes/change-teller.ts";
 import { createKeys } from "./keys.ts";
@@ -16,6 +16,7 @@ import { parseRecord } from "./records/stored-record.ts";
 import { checkDatabase, checkEviction, checkSchema } from "./redis/check-server.ts";
 import { closedError, inTime } from "./redis/client-port.ts";
 import { openConnection } from "./redis/connection.ts";
+import { describeServer } from "./redis/describe-server.ts";
 import { addressOf } from "./redis/redis-client.ts";
 import type { Call, RedisPort } from "./redis/redis-port.ts";
 import { createServerClock } from "./redis/server-clock.ts";
@@ -62,7 +63,15 @@ export const redisStore = async (options: RedisStoreOptions): Promise<TaskStore>
   const teller = createChangeTeller({ port, channel, origin, startCall });
   const listener = createChangeListener({ client, channel, origin, timeoutMs: operationTimeoutMs });
   const context: StoreContext = { port, keys, now: clock.now, readTime, announce: teller.announce };
+  const describe = async (): Promise<StoreDescription> => {
+    try {
+      return await inTime(startCall("describe"), describeServer(client, parsed));
+    } catch (error) {
+      throw toError(error, addressOf(client), "describe");
+    }
+  };
   return storeOn(context, startCall, {
+    describe,
     watch: listener.watch,
     close: async () => {
       clearInterval(timer);
@@ -76,6 +85,7 @@ export const redisStore = async (options: RedisStoreOptions): Promise<TaskStore>
 
 /** What a store has beside its verbs. */
 export interface StoreFrame {
+  describe?: NonNullable<TaskStore["describe"]>;
   watch: NonNullable<TaskStore["watch"]>;
   close(): Promise<void>;
 }
@@ -130,6 +140,7 @@ export const storeOn = (
     loadCursor: (name) => loadCursor(context, startCall("loadCursor"), name),
     lease: (name, ttlMs) => takeLease(context, startCall, name, ttlMs),
     watch: frame.watch,
+    ...(frame.describe === undefined ? {} : { describe: frame.describe }),
     close: async () => {
       if (isClosed) return;
       isClosed = true;

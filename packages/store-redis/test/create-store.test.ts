@@ -1,7 +1,12 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { createSample } from "@taskbridge/testkit/store";
-import { createStore } from "../src/index.ts";
+import { configOptions, createStore } from "../src/create-store.ts";
+import { parseOptions } from "../src/parse-options.ts";
 import { connect, describeRedis, newPrefix, rejectionOf, sharedUrl } from "./redis-bench.ts";
+
+/** The schema of configuration files, which is published with the command line. */
+const schema = JSON.parse(readFileSync(new URL("../../cli/taskbridge.schema.json", import.meta.url), "utf8"));
 
 describeRedis("createStore", () => {
   it("opens a URL with the options of a configuration", async () => {
@@ -16,6 +21,17 @@ describeRedis("createStore", () => {
 
 describe("options", () => {
   const url = "redis://:p4ss@127.0.0.1:1";
+
+  it("are those that the schema describes, with its defaults", () => {
+    const { url: _url, ...described } = schema.$defs.redisStore.properties;
+    expect(Object.keys(described).sort()).toEqual([...configOptions].sort());
+    const { prefix, operationTimeoutMs, waitReplicas } = parseOptions({ url, waitReplicas: { count: 1 } });
+    expect([prefix, operationTimeoutMs]).toEqual([described.prefix.default, described.operationTimeoutMs.default]);
+    const { count: _count, ...waits } = described.waitReplicas.properties;
+    expect(waitReplicas).toEqual({ count: 1, timeoutMs: waits.timeoutMs.default });
+    expect(Object.keys(waits)).toEqual(["timeoutMs"]);
+  });
+
   it.each([
     ["redis://", {}, undefined],
     ["http://127.0.0.1", {}, undefined],

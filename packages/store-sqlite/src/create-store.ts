@@ -1,17 +1,20 @@
 import { resolve } from "node:path";
-import { BridgeError, type CreateStore } from "@taskbridge/core/store";
-import { sqliteStore } from "./sqlite-store.ts";
+import { BridgeError, type CreateStore, refuseOtherMembers } from "@taskbridge/core/store";
+import { type SqliteStoreOptions, sqliteStore } from "./sqlite-store.ts";
 
-/** Opens `sqlite:PATH`; a relative path is relative to `baseDirectory`. Rejects with `misconfigured` for any other text. */
+/** What a configuration may say beside the URL. */
+export const configOptions: readonly string[] = ["lockTimeoutMs", "maxBytes"];
+
+/**
+ * Opens `sqlite:PATH`; a relative path is relative to `baseDirectory`. `options` may hold `lockTimeoutMs` and `maxBytes`. Rejects with
+ * `misconfigured` for any other text or option.
+ */
 export const createStore: CreateStore = async (url, { baseDirectory, options = {} }) => {
-  const [unknown] = Object.keys(options);
-  if (unknown !== undefined)
-    throw new BridgeError("misconfigured", `${unknown}: a SQLite store has no such option`, {
-      data: { path: unknown },
-    });
+  refuseOtherMembers(options, configOptions, "", "a SQLite store has no such option");
   const path = /^sqlite:(?!\/\/[^/])(.+)$/s.exec(url)?.[1];
   if (path === undefined) {
     throw new BridgeError("misconfigured", `a SQLite store is written sqlite:PATH, got ${JSON.stringify(url)}`);
   }
-  return sqliteStore({ path: path === ":memory:" ? path : resolve(baseDirectory, path) });
+  const file = path === ":memory:" ? path : resolve(baseDirectory, path);
+  return sqliteStore({ ...(options as Partial<SqliteStoreOptions>), path: file });
 };

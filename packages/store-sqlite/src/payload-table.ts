@@ -1,4 +1,4 @@
-import { BridgeError, type PayloadChunk, type PayloadName, type PayloadRange } from "@taskbridge/core/store";
+import { BridgeError, isCount, type PayloadChunk, type PayloadName, type PayloadRange } from "@taskbridge/core/store";
 import type { Connection } from "./connection.ts";
 
 /** A range read touches only the chunks it overlaps, and a chunk costs some tens of microseconds. Part of the file format. */
@@ -137,16 +137,6 @@ export const createPayloadTable = ({ prepare, write }: Pick<Connection, "prepare
     },
   };
 };
-
-/** Throws `invalid_input` unless both are whole numbers from 0. */
-export const assertRange = ({ offset, length }: PayloadRange): void => {
-  if (isCount(offset) && isCount(length)) return;
-  throw new BridgeError("invalid_input", `a range needs whole numbers from 0, got offset ${offset}, length ${length}`, {
-    operation: "readPayload",
-  });
-};
-
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 const overlay = (old: Uint8Array, offset: number, part: Uint8Array): Uint8Array => {
   if (offset === 0 && part.length >= old.length) return part;

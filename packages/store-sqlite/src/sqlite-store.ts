@@ -1,9 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { BridgeError, type Lease, type Payload, type TaskStore } from "@taskbridge/core/store";
+import {
+  assertRange,
+  BridgeError,
+  type Lease,
+  misconfigured,
+  type Payload,
+  showValue,
+  type TaskStore,
+} from "@taskbridge/core/store";
 import { createChangeLog } from "./change-log.ts";
 import { openConnection } from "./connection.ts";
-import { assertRange, createPayloadTable } from "./payload-table.ts";
+import { createPayloadTable } from "./payload-table.ts";
 import { createTaskTable } from "./task-table.ts";
 
 export interface SqliteStoreOptions {
@@ -133,6 +141,14 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
 
     watch: changes.watch,
 
+    describe: () =>
+      read("describe", () => ({
+        kind: `SQLite ${prepare("SELECT sqlite_version()").pluck().get()}`,
+        place: resolve(options.path),
+        // Switched for writes that need not last, so what it happens to be set to says nothing.
+        durability: "synchronous = FULL for each write that must last",
+      })),
+
     close: async () => {
       changes.close();
       connection.close();
@@ -148,6 +164,7 @@ const assertOptions = ({ path, lockTimeoutMs, maxBytes }: SqliteStoreOptions): v
   if (path === ":memory:")
     throw refuse("a SQLite store is a file; for one that lives in memory use memory: or memoryStore()");
   for (const [name, value] of Object.entries({ lockTimeoutMs, maxBytes })) {
-    if (value !== undefined && !(value >= 0)) throw refuse(`${name} must be a number from 0, got ${value}`);
+    if (value !== undefined && !(typeof value === "number" && value >= 0))
+      throw misconfigured(name, `must be a number from 0, got ${showValue(value)}`);
   }
 };

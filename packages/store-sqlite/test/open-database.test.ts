@@ -132,8 +132,8 @@ describe("opening", () => {
   it.each([
     [{ path: "" }, 'path must name a file, got ""'],
     [{ path: ":memory:" }, "memory:"],
-    [{ path: "x.db", lockTimeoutMs: -1 }, "lockTimeoutMs must be a number from 0, got -1"],
-    [{ path: "x.db", maxBytes: Number.NaN }, "maxBytes must be a number from 0, got NaN"],
+    [{ path: "x.db", lockTimeoutMs: -1 }, "lockTimeoutMs: must be a number from 0, got -1"],
+    [{ path: "x.db", maxBytes: Number.NaN }, "maxBytes: must be a number from 0"],
   ])("refuses the options %j", async (options, message) => {
     const error = await rejectionOf(sqliteStore(options));
     expect([error.code, error.message]).toEqual(["misconfigured", expect.stringContaining(message)]);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
 import { testCreate } from "./store-contract-create.ts";
+import { testDescription } from "./store-contract-description.ts";
 import { testLimits } from "./store-contract-limits.ts";
 import { testList } from "./store-contract-list.ts";
 import { testMany } from "./store-contract-many.ts";
@@ -88,6 +89,7 @@ export const testStore = (options: StoreSuiteOptions): void => {
     });
     const parts = [
       testCreate,
+      testDescription,
       testLimits,
       testRevise,
       testList,

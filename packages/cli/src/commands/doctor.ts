@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { isBridgeError } from "@taskbridge/core";
 import type { CheckFinding } from "@taskbridge/core/adapter";
-import { exitCodes } from "../cli-error.ts";
+import { CliError, exitCodes } from "../cli-error.ts";
 import { checkAdapter } from "../config/check-adapter.ts";
 import { checkStore } from "../config/check-store.ts";
 import { checkTemplates } from "../config/check-templates.ts";
@@ -132,4 +132,4 @@ const checkTokens = async (path: string): Promise<Finding> => {
 };
 
 const messageOf = (error: unknown): string =>
-  error instanceof Error && (isBridgeError(error) || error instanceof ConfigError) ? error.message : String(error);
+  isBridgeError(error) || error instanceof ConfigError || error instanceof CliError ? error.message : String(error);

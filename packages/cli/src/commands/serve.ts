@@ -1,13 +1,14 @@
+import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { isBridgeError } from "@taskbridge/core";
 import { createTaskServer, isLoopback, type TaskServer, tokenFile } from "@taskbridge/server";
-import { exitCodes } from "../cli-error.ts";
+import { exitCodes, usageError } from "../cli-error.ts";
 import { chooseConfig } from "../config/choose-config.ts";
 import type { Config } from "../config/config.ts";
 import { loadPipelines } from "../config/load-pipelines.ts";
 import { openConfig } from "../config/open-config.ts";
 import { toLimits } from "../config/open-engine.ts";
-import { openStore } from "../config/open-store.ts";
+import { isSharedStore, openStore } from "../config/open-store.ts";
 import { requireBackends } from "../config/require-backends.ts";
 import { toServeError } from "../config/to-serve-error.ts";
 import { auditLog } from "../terminal/audit-log.ts";
@@ -26,7 +27,7 @@ export interface ServeFlags {
 export const serve = async (flags: ServeFlags): Promise<number> => {
   const config = openConfig(chooseConfig(flags.config));
   const { stopped, dispose } = stopSignal();
-  const log = createLogger(config.redact);
+  const log = createLogger(config.redact, instanceOf(config));
   try {
     const server = await openServer(config, log);
     try {
@@ -41,6 +42,10 @@ export const serve = async (flags: ServeFlags): Promise<number> => {
   log.info("stopped");
   return exitCodes.completed;
 };
+
+/** Where several servers share a store their logs often end up in one place: which of them says it. */
+const instanceOf = ({ server, store }: Config): string | undefined =>
+  server.instance ?? (isSharedStore(store.url) ? `${hostname()}:${process.pid}` : undefined);
 
 type Log = ReturnType<typeof createLogger>;
 
@@ -114,7 +119,7 @@ const serveHttp = async (
   } = config.server.http ?? {};
   const address = { host: flags.host ?? host, port: flags.port ?? port };
   await server.listen({ ...address, path, allowedHosts, allowedOrigins }).catch((error: unknown) => {
-    throw toListenError(config, error, address);
+    throw toListenError(config, error, address, flags);
   });
   const signal = await stopped;
   log.info(`stopping: ${signal}`);
@@ -126,11 +131,21 @@ const serveHttp = async (
 /** What balancers commonly need to notice that a server is not ready, or is taken out of their list. */
 const publicDrainMs = 5_000;
 
-const toListenError = (config: Config, error: unknown, { host, port }: { host: string; port: number }): unknown => {
-  const isTaken = isBridgeError(error) && error.data?.["reason"] === "EADDRINUSE";
+/** Told of the flag, where what is at fault was given as one, else at its place in the file. */
+const toListenError = (
+  config: Config,
+  error: unknown,
+  { host, port }: { host: string; port: number },
+  flags: ServeFlags,
+): unknown => {
+  if (!isBridgeError(error)) return error;
+  const { path, reason } = error.data ?? {};
+  const flag = (path === "port" || path === "host") && flags[path] !== undefined ? path : undefined;
+  const isTaken = reason === "EADDRINUSE";
+  const taken = `${host}:${port} is in use by another program; choose another`;
+  if (flag !== undefined) return usageError(`--${flag}: ${isTaken ? taken : error.message.replace(`${flag}: `, "")}`);
   if (!isTaken) return toServeError(config, error);
-  const message = `${host}:${port} is in use by another program; choose another here or with --port`;
-  return config.fault(["server", "http", "port"], message);
+  return config.fault(["server", "http", "port"], `${taken} here or with --port`);
 };
 
 /** `stopped` resolves with the first signal that asks to stop; the second ends the process at once. */

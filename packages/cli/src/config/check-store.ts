@@ -1,4 +1,4 @@
-import type { TaskStore } from "@taskbridge/core/store";
+import type { StoreDescription, TaskStore } from "@taskbridge/core/store";
 import { formatCount } from "../terminal/format-task.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 
@@ -32,19 +32,36 @@ export const checkStore = async ({ store, isMemory, timeoutMs }: StoreChecking):
     const page = (): ReturnType<TaskStore["list"]> =>
       store.list({ operator: true }, { slotHeld: true }, undefined, 100);
     const read = await timed(late.signal, page);
+    const description = await unlessAborted(late.signal, Promise.resolve(store.describe?.()));
     const { records } = read.value;
     const count = records.length === 100 ? "100 or more tasks" : formatCount(records.length, "task");
     const times = `read in ${read.ms} ms and written in ${written.ms} ms`;
+    const survives = description?.warning === undefined ? ", survives restarts" : "";
     return [
+      ...(description === undefined ? [] : describe(description)),
       isMemory
         ? { level: "warning", message: "memory: loses every task when the server ends" }
-        : { level: "ok", message: `can be ${times}, survives restarts; ${count} under way` },
+        : { level: "ok", message: `can be ${times}${survives}; ${count} under way` },
       ...(Math.max(read.ms, written.ms) > slowMs ? [slow] : []),
       ...(Math.abs(skew) > skewMs ? [{ level: "warning" as const, message: tellSkew(skew) }] : []),
     ];
   } finally {
     clearTimeout(timer);
   }
+};
+
+/** `PostgreSQL 16.4 at db:5432, database tasks, schema taskbridge; synchronous_commit = on`, and what that may cost. */
+const describe = ({ kind, place, database, namespace, durability, warning }: StoreDescription): StoreFinding[] => {
+  const where = [
+    `${kind} at ${place}`,
+    ...(database === undefined ? [] : [`database ${database}`]),
+    ...(namespace === undefined ? [] : [namespace]),
+  ].join(", ");
+  const told: StoreFinding = {
+    level: "ok",
+    message: `${where}; ${durability ?? "it does not tell how durable it is"}`,
+  };
+  return warning === undefined ? [told] : [told, { level: "warning", message: warning }];
 };
 
 const slow: StoreFinding = {

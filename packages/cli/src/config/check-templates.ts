@@ -1,11 +1,8 @@
-import type { JsonObject, JsonValue } from "@taskbridge/core";
+import { type JsonObject, type JsonValue, placeholder } from "@taskbridge/core/adapter";
 import { closestName } from "./closest-name.ts";
 import type { Config, ToolEntry } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import type { ConfigPath } from "./config-path.ts";
-
-/** What is replaced when a tool is called. */
-const placeholder = /^\{\{\s*input((?:\.[\w$-]+)+)\s*\}\}/;
 
 /**
  * Finds the `{{…}}` of targets that can never be replaced: by no argument that the tool takes, or written so that they stay
@@ -41,8 +38,9 @@ const faultOf = (text: string, { input }: ToolEntry): string | undefined => {
   const end = text.indexOf("}}");
   if (end === -1) return `${text.slice(0, 40)}: the closing }} is missing`;
   const whole = text.slice(0, end + 2);
-  const [, names] = placeholder.exec(text) ?? [];
-  if (names !== undefined) {
+  const replaced = placeholder.exec(text);
+  if (replaced?.index === 0) {
+    const [, names = ""] = replaced;
     const message = input === undefined ? undefined : findUnknown(input, names.slice(1).split("."));
     return message === undefined ? undefined : `${whole}: ${message}`;
   }

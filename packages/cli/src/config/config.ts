@@ -24,6 +24,8 @@ export interface Config {
 
 export interface ServerSettings {
   readonly name?: string;
+  /** What this process is called in its log. */
+  readonly instance?: string;
   readonly instructions?: string;
   readonly wires?: readonly WireName[];
   readonly legacyErrorStatus?: "failed" | "completed";

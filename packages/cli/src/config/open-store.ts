@@ -1,4 +1,5 @@
 import { type CreateStore, isBridgeError, type TaskStore } from "@taskbridge/core/store";
+import { CliError, exitCodes } from "../cli-error.ts";
 import type { Config } from "./config.ts";
 import { importPackage } from "./import-package.ts";
 
@@ -26,6 +27,9 @@ export const checkStoreUrl = ({ store, fault }: Config): void => {
   if (unknown !== undefined) throw fault(["store", unknown], "memory: has no options");
 };
 
+/** Whether servers on other hosts can open the same. */
+export const isSharedStore = (url: string): boolean => !/^(memory|sqlite):/.test(url);
+
 /** The package of the configured store; undefined for `memory:`. Throws a ConfigError where it cannot be had. Opens nothing. */
 export const loadStorePackage = async (
   config: Config,
@@ -37,9 +41,13 @@ export const loadStorePackage = async (
   const name = packages[scheme] as string;
   const outcome = await importPackage([name], config.directory, `npm install ${name}`);
   if ("fault" in outcome) throw config.fault(path, outcome.fault);
-  return { createStore: outcome.exports["createStore"] as CreateStore, isShared: scheme !== "sqlite" };
+  return { createStore: outcome.exports["createStore"] as CreateStore, isShared: isSharedStore(url) };
 };
 
+/**
+ * Rejects with a ConfigError for a store that the configuration can never open, and with a `CliError` that names it for one that is
+ * away: the same command may work in a moment.
+ */
 export const openStore = async (config: Config): Promise<TaskStore> => {
   const loaded = await loadStorePackage(config);
   if (loaded === undefined) return (await import("@taskbridge/core/memory")).memoryStore();
@@ -47,7 +55,9 @@ export const openStore = async (config: Config): Promise<TaskStore> => {
   try {
     return await loaded.createStore(url, { baseDirectory: config.directory, options });
   } catch (error) {
-    throw config.rebase(error, isAboutUrl(error) ? path : ["store"]);
+    const placed = config.rebase(error, isAboutUrl(error) ? path : ["store"]);
+    if (!isBridgeError(error) || error.code !== "unavailable") throw placed;
+    throw new CliError(placed.message, exitCodes.failed, { code: error.code, cause: error });
   }
 };
 

@@ -1,11 +1,18 @@
 import { type Logger, pino } from "pino";
 import { withoutControls } from "./safe-text.ts";
 
-/** JSON lines on stderr, or readable ones where stderr is a terminal. `redact` sees each line as it is written. */
-export const createLogger = (redact: (text: string) => string): Logger => {
+/**
+ * JSON lines on stderr, or readable ones where stderr is a terminal. `redact` sees each line as it is written. `instance`: which of
+ * several servers it is, told in each line.
+ */
+export const createLogger = (redact: (text: string) => string, instance?: string): Logger => {
   const format = process.stderr.isTTY === true ? formatLine : (line: string) => line;
   return pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    {
+      base: instance === undefined ? null : { instance },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
     { write: (line: string) => process.stderr.write(redact(format(line))) },
   );
 };

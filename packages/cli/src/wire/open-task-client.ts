@@ -55,7 +55,8 @@ const openOver = async (
   mode: ConnectionOptions["mode"],
   wire: CallWire,
 ): Promise<OpenTaskClient> => {
-  const open = (): Promise<Connection> => openConnection(options, { mode, asks: options.asks });
+  const open = (): Promise<Connection> =>
+    openConnection(options, { mode, asks: options.asks, onTrouble: options.onTrouble });
   let current = await open();
   const clientOptions: TaskClientOptions = {
     clientInfo,

@@ -6,6 +6,7 @@ import { listCommand } from "../terminal/task-command.ts";
 const invalidParams = -32_602;
 /** Of servers of ours. */
 const limitExceeded = 429;
+const unavailable = 503;
 
 /** The server that was asked, and how. */
 export interface Asked {
@@ -18,7 +19,8 @@ export const toCliError = (error: unknown, { url, wire }: Asked, method?: string
   if (!isTaskClientError(error)) return error;
   if (error.httpStatus === 401) return tokenNeeded(url);
   const { code, taskId } = error;
-  const details = { cause: error, code, ...(taskId === undefined ? {} : { taskId }) };
+  const isAway = error.rpc?.code === unavailable;
+  const details = { cause: error, code: isAway ? "unavailable" : code, ...(taskId === undefined ? {} : { taskId }) };
   if (error.rpc !== undefined) {
     if (error.rpc.code === limitExceeded) {
       return new CliError(formatLimit(error.rpc, { url, wire }), exitCodes.failed, details);
@@ -53,13 +55,28 @@ const formatFault = ({ code, message, data }: RpcFault): string =>
 /** What is told while a server cannot be reached. */
 export const toTrouble = (error: TaskClientError, url: URL): string => `${url}: ${error.message}; trying again …`;
 
+/** What is told while a server takes no requests. */
+export const toUnready = (error: unknown, url: URL): string => `${toConnectError(error, url).message}; trying again …`;
+
+/** Where a server does not say. */
+const usualWaitMs = 1_000;
+const longestWaitMs = 30_000;
+
+/** After how long (milliseconds) to connect again to a server that takes no requests at present. Undefined: it is something else. */
+export const toWait = (error: unknown): number | undefined => {
+  const fault = causesOf(error).find(({ code, data }) => code === unavailable || data?.status === unavailable);
+  if (fault === undefined) return undefined;
+  const wantedMs = fault.data?.retryAfterMs ?? Number(/"retryAfterMs":\s*(\d+)/.exec(fault.data?.text ?? "")?.[1]);
+  return Math.min(wantedMs > 0 ? wantedMs : usualWaitMs, longestWaitMs);
+};
+
 interface ConnectFault {
   readonly message?: string;
   readonly code?: unknown;
   readonly cause?: unknown;
   /** Of several tries. */
   readonly errors?: readonly unknown[];
-  readonly data?: { readonly status?: number; readonly text?: string };
+  readonly data?: { readonly status?: number; readonly text?: string; readonly retryAfterMs?: number };
 }
 
 /** What connecting has rejected with. */
@@ -69,7 +86,8 @@ export const toConnectError = (error: unknown, url: URL): CliError => {
   if (data?.status === 401) return tokenNeeded(url);
   if (data?.status !== undefined) {
     const said = `HTTP ${data.status}: ${(data.text ?? "").slice(0, 200)}`;
-    return new CliError(`${url}: ${said}`, exitCodes.failed, { cause: error, code: "refused" });
+    const code = data.status === unavailable ? "unavailable" : "refused";
+    return new CliError(`${url}: ${said}`, exitCodes.failed, { cause: error, code });
   }
   return new CliError(`${url}: ${reasonsOf(faults)}`, exitCodes.failed, { cause: error, code: "unreachable" });
 };

@@ -164,24 +164,38 @@ describe("serve", () => {
     expect(outcome.stderr).toMatch(/^away-store\.yaml:1: store: .*nowhere.*\n$/);
   });
 
-  test("a port that is taken is named", async () => {
+  test("a port that is taken is named, as the flag or the member that it was given by", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const address = taken.address();
     const port = String(typeof address === "object" ? address?.port : 0);
-    const outcome = await bench.run(["serve", "--config", bench.config, "--port", port]);
+    const byFlag = await bench.run(["serve", "--config", bench.config, "--port", port]);
+    writeFileSync(join(bench.folder, "port.yaml"), `${configText}server: { http: { port: ${port} } }\n`);
+    const byFile = await bench.run(["serve", "--config", "port.yaml"]);
     taken.close();
-    expect(outcome).toEqual({
+    const said = `127.0.0.1:${port} is in use by another program; choose another`;
+    expect(byFlag).toEqual({ code: 2, stdout: "", stderr: `--port: ${said}\n` });
+    expect(byFile).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: `${bench.config}:1: server.http.port: 127.0.0.1:${port} is in use by another program; choose another here or with --port\n`,
+      stderr: expect.stringMatching(/^port\.yaml:\d+: server\.http\.port: /),
     });
+    expect(byFile.stderr).toContain(`${said} here or with --port\n`);
   });
 
-  test("a public address without auth is refused, naming the member", async () => {
-    const outcome = await bench.run(["serve", "--config", "taskbridge.yaml", "--host", "0.0.0.0", "--port", "0"]);
-    expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toMatch(/^taskbridge\.yaml:1: server\.http\.host: others can reach 0\.0\.0\.0/);
+  test("a public address without auth is refused, naming the flag or the member", async () => {
+    const byFlag = await bench.run(["serve", "--config", "taskbridge.yaml", "--host", "0.0.0.0", "--port", "0"]);
+    expect(byFlag.code).toBe(2);
+    expect(byFlag.stderr).toMatch(/^--host: others can reach 0\.0\.0\.0/);
+    writeFileSync(join(bench.folder, "host.yaml"), `server: { http: { host: 0.0.0.0 } }\n${configText}`);
+    const byFile = await bench.run(["serve", "--config", "host.yaml", "--port", "0"]);
+    expect(byFile.code).toBe(2);
+    expect(byFile.stderr).toMatch(/^host\.yaml:1: server\.http\.host: others can reach 0\.0\.0\.0/);
+  });
+
+  test("a host that this machine does not have is a fault of the flag", async () => {
+    const outcome = await bench.run(["serve", "--config", bench.config, "--host", "::1%nowhere", "--port", "0"]);
+    expect(outcome).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^--host: /) });
   });
 
   test("a tool with the name of a companion is refused, naming it; without companions it is served", async () => {

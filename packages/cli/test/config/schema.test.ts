@@ -2,7 +2,8 @@ import { expect, test } from "@jest/globals";
 import { defaultLimits, defaultTaskPolicy } from "@taskbridge/core";
 import { defaultWireLimits, defaultWires } from "@taskbridge/server";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { configSchema } from "../../src/config/check-schema.ts";
+import { checkSchema, configSchema } from "../../src/config/check-schema.ts";
+import { formatPath } from "../../src/config/config-path.ts";
 
 interface Schema {
   readonly description?: string;
@@ -55,4 +56,27 @@ test("its defaults are those of the engine and the server", () => {
   expect(limits["maxBodyBytes"]).toBe(defaultLimits.maxInputBytes);
   expect(defaultsOf("server")["wires"]).toEqual(defaultWires);
   expect(defaultTaskPolicy).toMatchObject(defaultsOf("task"));
+});
+
+test("options of stores are checked by the kind of the store, in our words, and ${…} becomes the number that is wanted", () => {
+  const faultsOf = (store: unknown, replaced: readonly string[] = []): readonly string[] =>
+    checkSchema(
+      { store, adapters: { a: { use: "x" } }, tools: [{ name: "t", adapter: "a", target: {} }] },
+      new Set(replaced),
+    ).map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  expect(faultsOf({ url: "redis://h", waitReplica: { count: 1 } })).toEqual([
+    "store.waitReplica: unknown member; did you mean waitReplicas?",
+  ]);
+  expect(faultsOf({ url: "rediss://h", waitReplicas: { count: 0 } })).toEqual([
+    "store.waitReplicas.count: at least 1 is needed, got 0",
+  ]);
+  expect(faultsOf({ url: "postgresql://h/d", prefix: "x:" })).toEqual([
+    "store.prefix: unknown member; known here: url, directUrl, schema, maxConnections, operationTimeoutMs",
+  ]);
+  expect(faultsOf({ url: "sqlite:x.db", maxBytes: "1 GB" })).toEqual([
+    'store.maxBytes: a number is needed, got "1 GB"',
+  ]);
+  const given = { url: "postgres://h/d", maxConnections: "20" };
+  expect(faultsOf(given, ["store.maxConnections"])).toEqual([]);
+  expect(given.maxConnections).toBe(20);
 });

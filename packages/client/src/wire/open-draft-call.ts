@@ -1,6 +1,6 @@
 import { isTaskClientError, TaskClientError } from "../client-error.ts";
 import type { Clock } from "../clock.ts";
-import type { Connection } from "../connection.ts";
+import { type Connection, isAway } from "../connection.ts";
 import { deferred } from "../deferred.ts";
 import { invalidParams } from "../rpc-codes.ts";
 import type { Task } from "../task.ts";
@@ -108,7 +108,8 @@ const settler = (
   };
   const afterFault = async (error: unknown): Promise<Begun | "again"> => {
     if (isDuplicate(error)) return followed(await wire.read(taskId));
-    if (!isTaskClientError(error, "unreachable")) throw error;
+    const isLost = isTaskClientError(error) && (error.code === "unreachable" || isAway(error));
+    if (!isLost) throw error;
     const task = await afterLoss(parts, taskId, error);
     return task === "again" ? task : followed(task);
   };
@@ -146,7 +147,10 @@ const isDuplicate = (error: unknown): boolean =>
   error.rpc?.code === invalidParams &&
   /task id already exists/i.test(error.message);
 
-/** The connection broke before the answer: whether the task is there, or may be started again. */
+/**
+ * The connection broke before the answer, or the server's store was away: whether the task is there, or may be started again. The look
+ * waits for both to be back.
+ */
 const afterLoss = async (
   { requests, wire }: DraftParts,
   taskId: string,
@@ -159,7 +163,7 @@ const afterLoss = async (
     if (isMissing && (await requests.knowsDraft())) return "again";
     if (!isMissing && !isTaskUnknown(error)) throw error;
   }
-  if (lost.notSent) throw lost;
+  if (lost.notSent || isAway(lost)) throw lost;
   throw new TaskClientError(
     "outcome_unknown",
     `the connection broke before the call was answered, and this server knows no task IDs, so the tool may have run: ${lost.message}`,

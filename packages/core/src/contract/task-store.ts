@@ -83,6 +83,22 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** What a store tells of itself to whoever operates it. Never a password. */
+export interface StoreDescription {
+  /** What it is, and its version where it tells one: `PostgreSQL 16.4`, `Redis 7.2.5`. */
+  readonly kind: string;
+  /** Where it is: host and port, all that are known of a cluster, or a file. */
+  readonly place: string;
+  /** Of a server that has several: a name or number. */
+  readonly database?: string;
+  /** What keeps its records apart from others' in the same place, such as `schema taskbridge` or `prefix taskbridge:`. */
+  readonly namespace?: string;
+  /** What decides which acknowledged writes last, by the store's own names: `synchronous_commit = on, fsync = on`. Absent: it does not tell. */
+  readonly durability?: string;
+  /** What its operator should mend, such as settings by which acknowledged writes are lost: one sentence. */
+  readonly warning?: string;
+}
+
 /**
  * How long a removed ID stays taken in a store that is `shared`, and the longest that such a store may take to carry out a create
  * (milliseconds by its clock).
@@ -159,6 +175,8 @@ export interface TaskStore {
    * been missed for a while, so that any may have. Returns how to stop.
    */
   watch?(listener: (taskId: TaskId | undefined) => void): () => void;
+  /** For operators, asked anew each time. */
+  describe?(): Promise<StoreDescription>;
   /** Releases what the store holds open. Idempotent; any other call afterwards may reject with `unavailable`. */
   close(): Promise<void>;
 }

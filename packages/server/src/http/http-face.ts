@@ -55,7 +55,7 @@ export const createHttpFace = (context: ListenContext, { policy, auth }: HttpFac
       return { refusal: refuse(401, refused.description, { headers: { "WWW-Authenticate": toChallenge(refused) } }) };
     } catch (error) {
       log.error({ err: error }, "callers cannot be verified");
-      return { refusal: refuse(503, "Callers cannot be verified at present") };
+      return { refusal: refuse(503, "Callers cannot be verified at present", { retryAfterMs: 1_000 }) };
     }
   };
   return {

@@ -91,8 +91,7 @@ export const listenHttp = async (
     if (path !== address.path) return send(request, response, refuse(404, "Not found"));
     const fault = guard(headers);
     if (fault !== undefined) return send(request, response, refuse(403, fault));
-    if (isDraining)
-      return send(request, response, refuse(503, "The server is being stopped", { headers: { "Retry-After": "1" } }));
+    if (isDraining) return send(request, response, refuse(503, "The server is being stopped", { retryAfterMs: 1_000 }));
     const verified = await face.authenticate(headers as Readonly<Record<string, string | undefined>>);
     if ("refusal" in verified) return send(request, response, verified.refusal);
     const body = await readBody(request, maxBodyBytes).catch((error: unknown) => {

@@ -67,7 +67,7 @@ export const createLegacyHttp = (context: ListenContext): LegacyHttp => {
       } catch (error) {
         if (!isBridgeError(error) || error.code !== "limit_exceeded") throw error;
         log.warn({ limit: error.data?.limit }, "a session was refused");
-        return refuse(503, error.message, { code: -32_000, headers: { "Retry-After": "1" } });
+        return refuse(503, error.message, { code: -32_000, retryAfterMs: error.retryAfterMs ?? 1_000 });
       }
     },
     toolsChanged: () => {

@@ -1,5 +1,7 @@
 import {
+  assertRange,
   BridgeError,
+  isCount,
   type PayloadChunk,
   type PayloadName,
   type PayloadRange,
@@ -37,12 +39,10 @@ export const readPayload = async (
   call: Call,
   taskId: TaskId,
   name: PayloadName,
-  { offset, length }: PayloadRange,
+  range: PayloadRange,
 ): Promise<PayloadChunk | undefined> => {
-  if (!isCount(offset) || !isCount(length)) {
-    const message = `a range needs whole numbers from 0, got offset ${offset}, length ${length}`;
-    throw new BridgeError("invalid_input", message, { operation: "readPayload" });
-  }
+  assertRange(range);
+  const { offset, length } = range;
   const last = Math.min(offset + length, Number.MAX_SAFE_INTEGER) - 1;
   const [reply] = await port.send(call, [
     { script: readPayloadScript, keys: [keys.payloads(taskId) + name], args: [offset, last], asBytes: true },
@@ -51,5 +51,3 @@ export const readPayload = async (
   const [totalBytes, bytes] = reply as [number, Buffer];
   return { bytes: new Uint8Array(bytes), totalBytes };
 };
-
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

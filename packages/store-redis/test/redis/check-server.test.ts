@@ -161,3 +161,55 @@ describeRedis(
   },
   true,
 );
+
+describeRedis(
+  "what a store tells of its server",
+  () => {
+    const told = async (flags: readonly string[], query = ""): Promise<unknown> => {
+      const server = await startOwn({ flags: [...flags] });
+      const [store, { host }] = [await openStore({ url: `${server.url}${query}` }), new URL(server.url)];
+      const description = await store.describe?.();
+      expect(description).toMatchObject({
+        kind: expect.stringMatching(/^(Redis|Valkey) \d+\.\d+/),
+        place: host,
+        database: query === "" ? "0" : query.slice(1),
+        namespace: expect.stringMatching(/^prefix /),
+      });
+      const { durability, warning } = description ?? {};
+      return { durability, warning };
+    };
+
+    it("is product and version, place, database, prefix and durability, with what may be lost", async () => {
+      expect(await told(["--appendonly", "yes", "--appendfsync", "always"], "/3")).toEqual({
+        durability: "appendonly yes, appendfsync always",
+      });
+      expect(await told(["--appendonly", "yes", "--appendfsync", "everysec"])).toEqual({
+        durability: "appendonly yes, appendfsync everysec",
+        warning: "appendfsync is everysec: when its machine crashes, the last second or two is lost",
+      });
+      expect(await told(["--appendonly", "no"])).toEqual({
+        durability: "appendonly no",
+        warning: expect.stringMatching(/^appendonly is no: .*; set appendonly yes$/),
+      });
+    });
+
+    it("is a warning first of all where fewer replicas are there than are waited for", async () => {
+      const server = await startOwn();
+      const description = await (await openStore({ url: server.url, waitReplicas: { count: 1 } })).describe?.();
+      expect(description?.warning).toBe("waitReplicas.count is 1, and 0 replicas are connected: no task can be kept");
+    });
+
+    it("is less where the server may not be asked, and never a password", async () => {
+      const server = await startOwn();
+      const admin = connect(server.url);
+      const rights = "+@read +@write +@connection +@scripting +publish +subscribe +wait +time";
+      await admin.call("acl", "setuser", "app", "on", ">s3cret", "~*", "&*", ...rights.split(" "));
+      const url = server.url.replace("//", "//app:s3cret@");
+      const description = await (await openStore({ url })).describe?.();
+      expect(description).toMatchObject({ kind: "Redis", place: new URL(url).host });
+      expect(Object.keys(description ?? {})).not.toContain("durability");
+      expect(JSON.stringify(description)).not.toContain("s3cret");
+    });
+  },
+  true,
+);
