@@ -68,7 +68,7 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
         create: (record, created) => write(record.taskId, () => memory.create(record, created)),
         read: (taskId) => pass(() => memory.read(taskId)),
         revise: (record, expected, revised) => write(record.taskId, () => memory.revise(record, expected, revised)),
-        remove: (taskId) => write(taskId, () => memory.remove(taskId)),
+        remove: (taskId, expected) => write(taskId, () => memory.remove(taskId, expected)),
         list: (scope, filter, cursor, limit) => pass(() => memory.list(scope, filter, cursor, limit)),
         due: (limit, claimForMs) =>
           pass(async () => {
