@@ -27,14 +27,14 @@ interface RemovedRow {
  * thousand, and nobody waits for a single one.
  */
 export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts): TaskStore["remove"] => {
-  // In the order of their IDs, so that no two statements wait for each other. A row is locked before it is judged, which
-  // sees what was committed meanwhile; and what follows CASE is carried out for no other.
-  const text = `SELECT locked.position, locked.revision, to_jsonb(
-        CASE WHEN locked.expected IS NULL OR locked.revision = locked.expected
-          THEN ${schema}.remove_task(locked.task_id) END) AS removed
-      FROM (SELECT t.task_id, t.revision, asked.expected, asked.position
-        FROM unnest($1::text[], $2::double precision[]) WITH ORDINALITY AS asked (task_id, expected, position)
-        JOIN ${schema}.tasks t ON t.task_id = asked.task_id ORDER BY t.task_id FOR UPDATE OF t) AS locked`;
+  // One row after the other, found by its key and locked before it is judged, which sees what was committed meanwhile. What
+  // follows CASE is carried out for no other.
+  const text = `SELECT asked.position, found.revision, to_jsonb(
+        CASE WHEN asked.expected IS NULL OR found.revision = asked.expected
+          THEN ${schema}.remove_task(found.task_id) END) AS removed
+      FROM unnest($1::text[], $2::double precision[]) WITH ORDINALITY AS asked (task_id, expected, position)
+      CROSS JOIN LATERAL (SELECT t.task_id, t.revision FROM ${schema}.tasks t WHERE t.task_id = asked.task_id
+        FOR UPDATE) AS found`;
   const waiting: Asked[] = [];
   let underWay = 0;
   let isPlanned = false;
@@ -56,7 +56,8 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
   };
 
   const sendSome = async (): Promise<void> => {
-    const asked = waiting.splice(0, mostTogether);
+    // In the same order for everybody, so that no two statements wait for each other.
+    const asked = waiting.splice(0, mostTogether).sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     underWay += 1;
     try {
       await removeTogether(asked);
