@@ -12,9 +12,9 @@ import { wakeAtOf } from "./transitions.ts";
 /** Records served side by side, each with calls to a backend. */
 const mostAtOnce = 16;
 /** Records removed side by side, which a store does many at a time: next to nothing for those who read meanwhile. */
-const mostRemoved = 64;
+const mostRemoved = 32;
 /** Records that a look asks for, and the most while it finds more than it can bring (a backlog). */
-const [leastPage, mostPage] = [16, 256];
+const [leastPage, mostPage] = [16, 128];
 /** A page that takes longer (milliseconds) is followed by a small one: what others could serve is not handed out to wait here. */
 const longestPageMs = 1_000;
 /** Another process's write may set an earlier time than the one waited for; it is noticed at the latest after this (milliseconds). */
