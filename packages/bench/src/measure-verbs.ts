@@ -19,7 +19,7 @@ export interface MeasureOptions {
   /** How often all stores are measured in turn, at most. */
   readonly rounds: number;
   /**
-   * Operations of each verb on each store in a round, one after the other, and four times as many side by side. A tenth of
+   * Operations of each verb on each store in a round, one after the other, and twice as many side by side. A tenth of
    * that for what few ask for.
    */
   readonly operations: number;
@@ -63,7 +63,7 @@ export const measureVerbs = async (
     for (let round = 0; round < rounds && (round < leastRounds || performance.now() < endsAt); round++) {
       await timeInTurn(targets, countOf(verb, operations));
       for (const { verb: own, concurrent } of targets)
-        await timeTogether(own, countOf(own, operations) * 4, atOnceOf(own), concurrent);
+        await timeTogether(own, countOf(own, operations) * 2, atOnceOf(own), concurrent);
     }
   }
   return measured.map((verbs) =>

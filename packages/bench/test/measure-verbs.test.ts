@@ -57,7 +57,7 @@ describe("measuring the verbs", () => {
     for (const verbs of measured) {
       expect(verbs.map(({ verb }) => verb)).toEqual(told);
       for (const { sequential, concurrent, atOnce } of verbs)
-        expect([sequential.count, concurrent.count]).toEqual(atOnce === concurrency ? [8, 32] : [2, 8]);
+        expect([sequential.count, concurrent.count]).toEqual(atOnce === concurrency ? [8, 16] : [2, 4]);
     }
     for (const { store } of opened) {
       expect(await countOf(store)).toBe(size);
