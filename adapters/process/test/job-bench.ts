@@ -57,6 +57,8 @@ export const isAlive = (pid: number): boolean => {
 /** An adapter on a folder of its own, and short words for what tests do with it. */
 export interface JobBench {
   readonly directory: string;
+  /** What scripts know as `$JOURNAL`. */
+  readonly journal: string;
   readonly adapter: ProcessAdapter;
   /** How many times a command of `counted` has run. */
   runs(): number;
@@ -114,6 +116,7 @@ export const jobBench = (options: Partial<ProcessAdapterOptions> = {}, hooks: St
   const adapter = buildProcessAdapter({ directory, baseDirectory: place, ...options }, hooks);
   const bench: JobBench = {
     directory,
+    journal,
     adapter,
     runs() {
       try {

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { context, type JobBench, jobBench, until } from "./job-bench.ts";
 
@@ -85,8 +86,11 @@ describe("questions of a job", () => {
   });
 
   it("are closed by the job's end, and an answer then is a conflict", async () => {
-    const { ref } = await bench.start(bench.sh(`${ask("a")}; read -r i; read -r go < "$JOURNAL.go" || sleep 0.3`));
+    const { ref } = await bench.start(
+      bench.sh(`${ask("a")}; read -r i; while [ ! -e "$JOURNAL.go" ]; do sleep 0.02; done`),
+    );
     const question = await bench.question(ref);
+    writeFileSync(`${bench.journal}.go`, "");
     expect((await bench.ended(ref)).questions).toEqual([]);
     await expect(bench.answer(ref, question)).rejects.toMatchObject({ code: "conflict" });
     await expect(bench.answer(ref, { ...question, id: "never" })).rejects.toMatchObject({ code: "conflict" });

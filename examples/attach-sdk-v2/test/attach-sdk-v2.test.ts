@@ -57,7 +57,7 @@ async function servedUrl({ stdout }: ChildProcess): Promise<string> {
 }
 
 async function run(...args: string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, args, { cwd: example, timeout: 15_000 });
+  const child = spawn(process.execPath, args, { cwd: example, timeout: 35_000 });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (chunk: string) => {

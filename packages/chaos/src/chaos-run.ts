@@ -28,6 +28,8 @@ export interface ChaosOptions {
   readonly clients: number;
   /** One of the replicas is of the next version. */
   readonly isMixed: boolean;
+  /** As in `FleetOptions`. */
+  readonly beside?: string | undefined;
   /** Told what happens, a line each. */
   log(line: string): void;
 }

@@ -1,5 +1,7 @@
 // The chaos run: `npm run chaos -- --minutes 5 [--seed N] [--store both|redis|postgres|sqlite] [--replicas 3] [--workers 4]
-// [--clients 50] [--mixed]`. Exit code 1: something is not as it was promised, or an engine is missing; 2: an argument is wrong.
+// [--clients 50] [--mixed] [--beside FOLDER]`. Exit code 1: something is not as it was promised, or an engine is missing; 2: an argument is wrong.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { chaosRun } from "./chaos-run.ts";
 import { ensureEngines, type StoreKind } from "./fleet/backing-store.ts";
@@ -14,6 +16,7 @@ const { values } = parseArgs({
     workers: { type: "string", default: "4" },
     clients: { type: "string", default: "50" },
     mixed: { type: "boolean", default: false },
+    beside: { type: "string" },
   },
 });
 const stores: Readonly<Record<string, readonly StoreKind[]>> = {
@@ -43,7 +46,14 @@ if (chosen === undefined) {
   process.exit(2);
 }
 
-const replay = `npm run chaos -- --minutes ${minutes} --seed ${seed} --store ${values.store} --replicas ${replicas} --workers ${workers} --clients ${clients}${values.mixed ? " --mixed" : ""}`;
+const beside = values.beside === undefined ? undefined : resolve(values.beside);
+if (beside !== undefined && !existsSync(join(beside, "packages/cli/dist/main.js"))) {
+  console.error(`chaos: --beside must be a checkout of taskbridge that has been built, got ${values.beside}`);
+  process.exit(2);
+}
+const more = `${values.mixed ? " --mixed" : ""}${beside === undefined ? "" : ` --beside ${beside}`}`;
+
+const replay = `npm run chaos -- --minutes ${minutes} --seed ${seed} --store ${values.store} --replicas ${replicas} --workers ${workers} --clients ${clients}${more}`;
 console.log(`chaos: seed ${seed}`);
 let failed = false;
 for (const store of chosen) {
@@ -55,7 +65,17 @@ for (const store of chosen) {
     continue;
   }
   const log = (line: string): void => console.log(`  ${line}`);
-  const outcome = await chaosRun({ seed, minutes, store, replicas, workers, clients, isMixed: values.mixed, log });
+  const outcome = await chaosRun({
+    seed,
+    minutes,
+    store,
+    replicas,
+    workers,
+    clients,
+    isMixed: values.mixed,
+    beside,
+    log,
+  });
   for (const line of toSummary(store, outcome)) console.log(line);
   if (outcome.faults.length === 0) continue;
   failed = true;

@@ -22,20 +22,21 @@ export type {
   TaskRecord,
   TaskState,
 } from "./contract/task-record.ts";
-export type {
-  CreateOptions,
-  CreateStore,
-  Lease,
-  ListFilter,
-  ListPage,
-  ListScope,
-  Payload,
-  PayloadChunk,
-  PayloadRange,
-  ReviseOptions,
-  StoreEnvironment,
-  TaskStore,
-  UniqueKey,
+export {
+  type CreateOptions,
+  type CreateStore,
+  type Lease,
+  type ListFilter,
+  type ListPage,
+  type ListScope,
+  type Payload,
+  type PayloadChunk,
+  type PayloadRange,
+  type ReviseOptions,
+  removedIdTakenMs,
+  type StoreEnvironment,
+  type TaskStore,
+  type UniqueKey,
 } from "./contract/task-store.ts";
 export { createCursor, type ListPosition, parseCursor } from "./memory-cursor.ts";
 export { misconfigured } from "./misconfigured.ts";

@@ -1,4 +1,4 @@
-import { BridgeError, type TaskId, type TaskStore } from "@taskbridge/core/store";
+import { BridgeError, removedIdTakenMs, type TaskId, type TaskStore } from "@taskbridge/core/store";
 import type { StoreParts } from "./store-parts.ts";
 import { toIdKey } from "./to-key.ts";
 
@@ -31,7 +31,7 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
   // follows CASE is carried out for no other.
   const text = `SELECT asked.position, found.revision, to_jsonb(
         CASE WHEN asked.expected IS NULL OR found.revision = asked.expected
-          THEN ${schema}.remove_task(found.task_id) END) AS removed
+          THEN ${schema}.remove_task_2(found.task_id, $3) END) AS removed
       FROM unnest($1::text[], $2::double precision[]) WITH ORDINALITY AS asked (task_id, expected, position)
       CROSS JOIN LATERAL (SELECT t.task_id, t.revision FROM ${schema}.tasks t WHERE t.task_id = asked.task_id
         FOR UPDATE) AS found`;
@@ -40,7 +40,11 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
   let isPlanned = false;
 
   const removeTogether = async (asked: readonly Asked[]): Promise<void> => {
-    const values = [asked.map(({ taskId }) => toIdKey(taskId)), asked.map(({ expected }) => expected ?? null)];
+    const values = [
+      asked.map(({ taskId }) => toIdKey(taskId)),
+      asked.map(({ expected }) => expected ?? null),
+      removedIdTakenMs,
+    ];
     const rows = await connection.query<RemovedRow>("remove", { text, values });
     const found = new Map(rows.map((row) => [Number(row.position) - 1, row]));
     for (const [index, { taskId, expected, resolve, reject }] of asked.entries()) {

@@ -1,6 +1,7 @@
 import { createPayloadFunctions } from "./payload-functions-1.ts";
 import { createTables } from "./tables-1.ts";
 import { createTaskFunctions } from "./task-functions-1.ts";
+import { createRemovedIds } from "./task-functions-2.ts";
 
 /** What leads from one version of the schema to the next. */
 export interface Migration {
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
     readableBy: 1,
     sql: (schema) => createTables(schema) + createPayloadFunctions(schema) + createTaskFunctions(schema),
   },
+  { readableBy: 1, sql: createRemovedIds },
 ];

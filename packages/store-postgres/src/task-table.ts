@@ -2,6 +2,7 @@ import {
   BridgeError,
   type CreateOptions,
   createCursor,
+  removedIdTakenMs,
   type TaskId,
   type TaskRecord,
   type TaskStore,
@@ -43,6 +44,9 @@ const mostCollisions = 8;
 /** By how much we may be wrong about the server's clock (milliseconds); whoever looks for what a failed create has left looks later than that, too. */
 const graceMs = 1_000;
 
+/** The longest that a create may be under way, with room to spare for clocks that are put right meanwhile. */
+const longestCreateMs = removedIdTakenMs - 10_000;
+
 const parse = (text: string): TaskRecord => JSON.parse(text);
 
 /** A call of a function of the schema, with so many arguments. */
@@ -65,9 +69,10 @@ export const createTaskTable = (parts: StoreParts): TaskTable => {
     create: async (record, options) => {
       assertKeepable(record.taskId);
       const text = JSON.stringify({ ...record, revision: 1 });
-      const values = [...toCreateParameters(schema, record, text, options), clock.now() + timeoutMs + graceMs];
+      const deadline = clock.now() + Math.min(timeoutMs + graceMs, longestCreateMs);
+      const values = [...toCreateParameters(schema, record, text, options), deadline];
       const [row] = await query<CreateRow>("create", {
-        text: toCall(`${schema}.create_task`, values.length),
+        text: toCall(`${schema}.create_task_2`, values.length),
         values,
         mayWait: isContended(record, options),
       });

@@ -3,15 +3,18 @@ import { createHash } from "node:crypto";
 /** Bytes. An index takes no entry of more than 2.7 KB, and the longest ones hold a task's owner and its ID. */
 const longest = 512;
 const longestId = 1_024;
-const mark = "sha256:";
+const hashMark = "sha256:";
+/** What the mark of a removed task begins with, which stands among the unique keys; its ID follows. Part of the schema. */
+export const removedMark = "removed:";
 
 /**
  * A text as it stands in a column that is searched: the text itself, or its hash where PostgreSQL could not keep it (too long
- * for an index, a NUL, half a surrogate pair).
+ * for an index, a NUL, half a surrogate pair) or it looks like something else.
  */
 export const toKey = (text: string): string => {
-  const isKept = Buffer.byteLength(text) <= longest && isKeepable(text) && !text.startsWith(mark);
-  return isKept ? text : mark + createHash("sha256").update(JSON.stringify(text)).digest("hex");
+  const isPlain = ![hashMark, removedMark].some((mark) => text.startsWith(mark));
+  const isKept = Buffer.byteLength(text) <= longest && isKeepable(text) && isPlain;
+  return isKept ? text : hashMark + createHash("sha256").update(JSON.stringify(text)).digest("hex");
 };
 
 /** A task's ID as it stands in such a column. Those that are not kept are refused by `create`, and so never found. */

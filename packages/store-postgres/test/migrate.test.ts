@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { createSample } from "@taskbridge/testkit/store";
+import { createSample, sampleRecord } from "@taskbridge/testkit/store";
 import { type Connection, createConnection } from "../src/connection.ts";
 import { migrate } from "../src/migrate.ts";
 import { type Migration, migrations } from "../src/migrations.ts";
@@ -64,6 +64,36 @@ describeWithPostgres("migrations", () => {
     const late = await postgresStore({ url: url(), schema });
     expect((await late.read(before.taskId))?.revision).toBe(2);
     await late.close();
+  });
+
+  it("to schema 2 leave version 1 at work beside it, which sees nothing of the IDs that are kept", async () => {
+    const schema = newSchema();
+    await connecting((one) => migrate(one, schema, migrations.slice(0, 1)));
+    const record = sampleRecord();
+    const { taskId } = record;
+    const createAsBefore = async (): Promise<string | undefined> => {
+      const [row] = await run<{ readonly outcome: string }>(
+        `SELECT outcome FROM "${schema}".create_task('{1}', $1, NULL, 'transcode', 'video', 1, NULL, 1, true, false, 1, $2,
+          '{}', '{}', '{}', NULL, NULL, '{}', '{}', '', 1e15)`,
+        [taskId, JSON.stringify({ ...record, revision: 1 })],
+      );
+      return row?.outcome;
+    };
+    const removeAsBefore = (): Promise<unknown> => run(`SELECT "${schema}".remove_task($1)`, [taskId]);
+    expect(await createAsBefore()).toBe("done");
+    const store = await postgresStore({ url: url(), schema });
+    expect((await rejectionOf(createSample(store, record))).code).toBe("conflict");
+    await removeAsBefore();
+    await createSample(store, record);
+    for (const _life of [2, 3]) {
+      await store.remove(taskId);
+      expect((await rejectionOf(createSample(store, record))).code).toBe("conflict");
+      expect(await createAsBefore()).toBe("done");
+      expect(await store.read(taskId)).toEqual({ ...record, revision: 1 });
+    }
+    await removeAsBefore();
+    expect((await rejectionOf(createSample(store, record))).code).toBe("conflict");
+    await store.close();
   });
 
   it("keep those out who can no longer read the schema, and say so", async () => {

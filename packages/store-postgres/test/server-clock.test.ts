@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "@jest/globals";
-import type { TaskStore } from "@taskbridge/core/store";
+import { removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
 import { createSample } from "@taskbridge/testkit/store";
 import { postgresStore } from "../src/postgres-store.ts";
 import { startServerClock } from "../src/server-clock.ts";
@@ -58,6 +58,17 @@ describeWithPostgres("clocks of replicas that are minutes apart", () => {
     await expect(createSample(store)).rejects.toMatchObject({ code: "unavailable" });
     await until("it keeps time again", () => Math.abs(store.now() - Date.now()) < minutes / 2);
     expect((await createSample(store)).revision).toBe(1);
+  });
+
+  it("do not keep a create under way for as long as a removed ID stays taken, however patient its caller is", async () => {
+    let jumpMs = 0;
+    const clock = { now: () => Date.now() + jumpMs };
+    const store = await postgresStore({ url: url(), schema, operationTimeoutMs: 60 * minutes, clock });
+    stores.push(store);
+    expect((await createSample(store)).revision).toBe(1);
+    // As one that comes so late.
+    jumpMs = -removedIdTakenMs;
+    await expect(createSample(store)).rejects.toMatchObject({ code: "unavailable" });
   });
 
   it("are looked at through a way that is slow one time and quick the next, and no better answer is forgotten", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "@jest/globals";
-import type { TaskStore } from "@taskbridge/core/store";
+import { removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
 import { createSample } from "@taskbridge/testkit/store";
 import { createConnection } from "../src/connection.ts";
 import { openPool } from "../src/open-pool.ts";
@@ -52,7 +52,14 @@ describeWithPostgres("upkeep", () => {
     expect(await countOf("payload_chunks")).toBe(3 + 137);
     await store.remove(taskId);
     expect(await store.readPayload(taskId, "output", { offset: 0, length: 1 })).toBeUndefined();
-    for (const table of ["tasks", "wakes", "unique_keys", "payloads"]) expect(await countOf(table)).toBe(0);
+    for (const table of ["tasks", "wakes", "payloads"]) expect(await countOf(table)).toBe(0);
+    // Only that there was one, for a while.
+    expect(await run(`SELECT key, task_id FROM "${schema}".unique_keys`)).toEqual([
+      { key: `removed:${taskId}`, task_id: taskId },
+    ]);
+    await run(`UPDATE "${schema}".unique_keys SET until = until - ${removedIdTakenMs}`);
+    await sweep();
+    expect(await countOf("unique_keys")).toBe(0);
     await until(
       "the chunks are gone",
       async () => (await countOf("payload_chunks")) + (await countOf("payload_garbage")) === 0,

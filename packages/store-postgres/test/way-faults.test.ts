@@ -98,6 +98,24 @@ describeOnOwnServer(
       expect(await (await open()).read(record.taskId)).toBeUndefined();
     });
 
+    it("a create that was held up brings nothing back that was created by another, ended and removed", async () => {
+      const { proxy, url } = await openProxy();
+      // Long enough that the first is not late in itself.
+      const store = await open({ url, maxConnections: 1, operationTimeoutMs: 15_000 });
+      const other = await open({ operationTimeoutMs: 15_000 });
+      for (const options of [{}, { maxOpenForOwner: 5, maxOpenForTool: 5 }]) {
+        const record = sampleRecord();
+        proxy.set({ frozen: true });
+        const first = createSample(store, record, options);
+        const repeated = await createSample(other, { ...record, message: "repeated" }, options);
+        await other.remove(repeated.taskId);
+        proxy.set({});
+        const refused = await rejectionOf(first);
+        expect([refused.code, refused.data]).toEqual(["conflict", { taskId: record.taskId }]);
+        expect(await other.read(record.taskId)).toBeUndefined();
+      }
+    });
+
     it("connections that are cut under it do not concern a read", async () => {
       const { proxy, url } = await openProxy();
       const store = await open({ url });
@@ -161,6 +179,8 @@ describeOnOwnServer(
 
     it("a wrong password, a missing database and a server that is not there are told apart, without the password", async () => {
       const admin = await openSession();
+      // PostgreSQL 13 would keep it as MD5.
+      await admin.query("SET password_encryption = 'scram-sha-256'");
       await admin.query("CREATE ROLE secretive LOGIN PASSWORD 'right'");
       const at = `127.0.0.1:${server().port}`;
       const cases: readonly (readonly [url: string, code: string, part: string])[] = [

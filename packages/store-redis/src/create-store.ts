@@ -2,10 +2,16 @@ import { BridgeError, type CreateStore, isBridgeError, refuseOtherMembers } from
 import type { RedisStoreOptions } from "./parse-options.ts";
 import { redisStore } from "./redis-store.ts";
 
-const known = ["nodes", "prefix", "operationTimeoutMs", "waitReplicas"] satisfies (keyof RedisStoreOptions)[];
+const known = [
+  "nodes",
+  "sentinels",
+  "prefix",
+  "operationTimeoutMs",
+  "waitReplicas",
+] satisfies (keyof RedisStoreOptions)[];
 
 /**
- * Opens `redis://…` or `rediss://…`. `options` may hold `nodes`, `prefix`, `operationTimeoutMs` and `waitReplicas`. Rejects with
+ * Opens `redis://…` or `rediss://…`. `options` may hold `nodes`, `sentinels`, `prefix`, `operationTimeoutMs` and `waitReplicas`. Rejects with
  * `misconfigured` for any other text or option.
  */
 export const createStore: CreateStore = async (url, { options = {} }) => {

@@ -58,6 +58,8 @@ export interface ShardKeys {
   readonly aborted: string;
   /** Unique keys by when they lapse. */
   readonly lapsing: string;
+  /** IDs of tasks that were removed, by until when they stay taken. */
+  readonly removed: string;
 }
 
 const hashOf = (text: string): Buffer => createHash("sha1").update(text).digest();
@@ -89,6 +91,7 @@ export const createKeys = (prefix: string): Keys => {
     claims: `${inShard(id)}claims`,
     aborted: `${inShard(id)}aborted`,
     lapsing: `${inShard(id)}lapsing`,
+    removed: `${inShard(id)}removed`,
   });
   const known = new Map(shards.map((id) => [id, shard(id)]));
   const knownShard = (id: string): ShardKeys => known.get(id) ?? shard(id);

@@ -14,6 +14,8 @@ export interface RedisStoreOptions {
   readonly url?: string;
   /** Further nodes of a Redis Cluster to begin with, written like `url`; user, password and TLS are those of `url`. */
   readonly nodes?: readonly string[];
+  /** Sentinels, written like `url` and with logins of their own, that know where the master is. The host of `url` is then its name. */
+  readonly sentinels?: readonly string[];
   /** A client of your own (`Redis` or `Cluster` of ioredis 6, without `keyPrefix`), instead of `url`; you close it. */
   readonly client?: GivenClient;
   /** What all keys begin with. Stores with different prefixes share a server without meeting. No braces. Default `taskbridge:`. */
@@ -28,7 +30,9 @@ export interface RedisStoreOptions {
 
 /** The options with their defaults. */
 export interface ParsedOptions {
-  readonly source: { readonly url: string; readonly nodes: readonly string[] } | { readonly client: GivenClient };
+  readonly source:
+    | { readonly url: string; readonly nodes: readonly string[]; readonly sentinels: readonly string[] }
+    | { readonly client: GivenClient };
   readonly prefix: string;
   readonly operationTimeoutMs: number;
   readonly waitReplicas: Required<WaitReplicas> | undefined;
@@ -39,33 +43,41 @@ const refuse = (path: string, problem: string): BridgeError =>
 
 /** Throws `misconfigured`, naming the option. */
 export const parseOptions = (options: RedisStoreOptions): ParsedOptions => {
-  const { url, nodes, client, prefix = "taskbridge:", operationTimeoutMs = 5000, waitReplicas } = options;
+  const { prefix = "taskbridge:", operationTimeoutMs = 5000, waitReplicas } = options;
   if (typeof prefix !== "string" || /[{}]/.test(prefix))
     throw refuse("prefix", `must be a text without braces, got ${showValue(prefix)}`);
   requireCount("operationTimeoutMs", operationTimeoutMs);
   return {
-    source: parseSource(url, nodes, client),
+    source: parseSource(options),
     prefix,
     operationTimeoutMs,
     waitReplicas: waitReplicas === undefined ? undefined : parseWait(waitReplicas, operationTimeoutMs),
   };
 };
 
-const parseSource = (
-  url: string | undefined,
-  nodes: readonly string[] | undefined,
-  client: GivenClient | undefined,
-): ParsedOptions["source"] => {
+const parseSource = ({ url, nodes, sentinels, client }: RedisStoreOptions): ParsedOptions["source"] => {
   if (client !== undefined) {
-    if (url !== undefined || nodes !== undefined) throw refuse("client", "takes the place of url and nodes");
+    if (url !== undefined || nodes !== undefined || sentinels !== undefined)
+      throw refuse("client", "takes the place of url, nodes and sentinels");
     if (client.options.keyPrefix) throw refuse("client", "must have no keyPrefix; use prefix");
     return { client };
   }
   if (url === undefined) throw refuse("url", "is missing");
-  if (nodes !== undefined && !Array.isArray(nodes)) throw refuse("nodes", "must be a list");
   assertUrl("url", url);
-  for (const [index, node] of (nodes ?? []).entries()) assertUrl(`nodes[${index}]`, node);
-  return { url, nodes: nodes ?? [] };
+  assertUrls("nodes", nodes);
+  assertUrls("sentinels", sentinels);
+  if (nodes !== undefined && sentinels !== undefined)
+    throw refuse("sentinels", "know one master, a cluster (nodes) has several");
+  if (sentinels?.length === 0) throw refuse("sentinels", "must have at least one");
+  if (sentinels !== undefined && new URL(url).port !== "")
+    throw refuse("url", "must name the master without a port, for the sentinels know that");
+  return { url, nodes: nodes ?? [], sentinels: sentinels ?? [] };
+};
+
+const assertUrls = (path: string, urls: readonly string[] | undefined): void => {
+  if (urls === undefined) return;
+  if (!Array.isArray(urls)) throw refuse(path, "must be a list");
+  for (const [index, url] of urls.entries()) assertUrl(`${path}[${index}]`, url);
 };
 
 /** The message does not repeat the text, which may hold a password. */

@@ -5,7 +5,7 @@ import type { RedisServer } from "@taskbridge/services/redis";
 import { createSample, testStore } from "@taskbridge/testkit/store";
 import { Cluster } from "ioredis";
 import { redisStore } from "../src/index.ts";
-import { connect, describeRedis, newPrefix, openStore, rejectionOf } from "./redis-bench.ts";
+import { connect, describeRedis, endRemovals, newPrefix, openStore, rejectionOf } from "./redis-bench.ts";
 import { startCluster } from "./redis-cluster.ts";
 
 describeRedis(
@@ -28,6 +28,11 @@ describeRedis(
       open: () => redisStore({ url: urlOf(0), prefix }),
       reopen: () => redisStore({ url: urlOf(1), nodes: [urlOf(2)], prefix }),
       elapse: async (ms) => void (await sleep(ms + 20)),
+      elapseRemovals: () =>
+        endRemovals(
+          nodes.map(({ url }) => connect(url)),
+          prefix,
+        ),
       runner: { describe, it, beforeEach, afterEach },
     });
 

@@ -5,12 +5,16 @@ import {
   type CreateOptions,
   type ExecutionRef,
   isBridgeError,
+  removedIdTakenMs,
   type TaskRecord,
   type TaskStore,
 } from "@taskbridge/core/store";
 import { createSample, type SampleOverrides, sampleRecord } from "@taskbridge/testkit/store";
+import { createKeys } from "../src/keys.ts";
+import { deadlineOf } from "../src/records/attempt.ts";
+import { parseStored } from "../src/records/stored-record.ts";
 import { type DyingStores, type Order, openDyingStores } from "./dying-store.ts";
-import { afterFile, describeRedis, newPrefix, openStore, rejectionOf, sharedUrl } from "./redis-bench.ts";
+import { afterFile, connect, describeRedis, newPrefix, openStore, rejectionOf, sharedUrl } from "./redis-bench.ts";
 
 const longMs = 3_600_000;
 const bytes = new Uint8Array([1, 2, 3]);
@@ -114,10 +118,11 @@ describeRedis("a process that dies", () => {
         () => "done",
         (error: unknown) => error,
       );
-      if (!isDead() && outcome !== "done" && slowTurns < 5) {
+      if (!isDead() && outcome !== "done" && slowTurns < 20) {
         // A machine that is busy with other tests needs longer than these processes have.
         slowTurns += 1;
         after -= 1;
+        await healthy.remove(record.taskId);
         continue;
       }
       try {
@@ -258,6 +263,39 @@ describeRedis("a process that dies", () => {
       wake();
       expect(await creation).toMatchObject({ code: "conflict", data: { taskId: record.taskId } });
       await assertConsistent(created, created);
+    });
+
+    const limits = { maxOpenForOwner: 1, maxOpenForTool: 1 };
+    const heldUp: [when: string, after: number, demands: () => Partial<CreateOptions>][] = [
+      ["before its only round trip", 0, () => ({})],
+      ["with limits, before its first round trip", 0, () => limits],
+      ["with limits, before its second round trip", 1, () => limits],
+      ["with a key, before its second round trip", 1, () => ({ uniqueKeys: [{ key: turn.key("plain") }] })],
+    ];
+    it.each(heldUp)(
+      "within a create, %s, brings nothing back that came and went meanwhile",
+      async (_, after, demands) => {
+        // Long enough that it is not late in itself.
+        const slow = await openDyingStores(await sharedUrl(), prefix, 15_000);
+        afterFile(slow.close);
+        const { store, isStill, wake } = slow.stall(after);
+        const record = sample();
+        const { uniqueKeys = [], ...limited } = demands();
+        const creation = rejectionOf(createSample(store, record, { ...limited, uniqueKeys }));
+        await isStill;
+        const repeated = await createSample(healthy, record, { uniqueKeys });
+        await healthy.remove(record.taskId);
+        wake();
+        expect(await creation).toMatchObject({ code: "conflict", data: { taskId: record.taskId } });
+        await assertConsistent(undefined, repeated);
+      },
+    );
+
+    it("within a create, is refused before a removed ID is free, however patient its caller is", async () => {
+      const patient = await openStore({ url: await sharedUrl(), prefix, operationTimeoutMs: longMs });
+      const { taskId } = await createSample(patient);
+      const stored = await connect(await sharedUrl()).get(createKeys(prefix).record(taskId));
+      expect(deadlineOf(parseStored(stored ?? "").attempt)).toBeLessThan(patient.now() + removedIdTakenMs);
     });
 
     it.each([0, 1, 2])("within a revision (%i), overwrites nothing that came after", async (after) => {

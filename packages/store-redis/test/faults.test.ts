@@ -148,6 +148,25 @@ describeRedis(
       expect((await rejectionOf(createSample(store, {}, { maxOpenForOwner: 3 }))).code).toBe("limit_exceeded");
     });
 
+    it("a create that was held up brings nothing back that was created by another, ended and removed", async () => {
+      const server = await startOwn();
+      const [proxy, prefix] = [await startFaultProxy(server), newPrefix()];
+      afterFile(() => proxy.close());
+      // Long enough that the first is not late in itself.
+      const store = await openStore({ url: `redis://${proxy.host}:${proxy.port}`, prefix, operationTimeoutMs: 15_000 });
+      const other = await openStore({ url: server.url, prefix, operationTimeoutMs: 15_000 });
+      for (const options of [{}, { maxOpenForOwner: 5, maxOpenForTool: 5 }]) {
+        const record = sampleRecord();
+        proxy.set({ frozen: true });
+        const first = createSample(store, record, options);
+        const repeated = await createSample(other, { ...record, message: "repeated" }, options);
+        await other.remove(repeated.taskId);
+        proxy.set({});
+        expect(await rejectionOf(first)).toMatchObject({ code: "conflict", data: { taskId: record.taskId } });
+        expect(await other.read(record.taskId)).toBeUndefined();
+      }
+    });
+
     it("a connection that is cut: a moment's wait, and a gap told to who watches", async () => {
       const server = await startOwn();
       const prefix = newPrefix();

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, describe, it } from "@jest/globals";
-import { type BridgeError, isBridgeError, type TaskStore } from "@taskbridge/core/store";
+import { type BridgeError, isBridgeError, removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
 import { findRedis, type RedisServer, type RedisServerOptions, startRedis } from "@taskbridge/services/redis";
 import { Redis } from "ioredis";
 import { type RedisStoreOptions, redisStore } from "../src/index.ts";
@@ -69,6 +69,13 @@ export const openStore = async (options: RedisStoreOptions): Promise<TaskStore> 
 export const removeKeys = async (redis: Redis, prefix: string): Promise<void> => {
   const keys = await redis.keys(`${prefix}*`);
   if (keys.length > 0) await redis.del(keys);
+};
+
+/** As if the time of all IDs that were removed had passed. `redis`: a server alone, or each node. */
+export const endRemovals = async (redis: readonly Redis[], prefix: string): Promise<void> => {
+  for (const node of redis)
+    for (const removed of await node.keys(`${prefix}*removed`))
+      for (const taskId of await node.zrange(removed, 0, "-1")) await node.zincrby(removed, -removedIdTakenMs, taskId);
 };
 
 /** What a promise rejects with; fails when it resolves or when that is no BridgeError. */

@@ -1,6 +1,6 @@
 import { expect, it } from "@jest/globals";
 import { createSample } from "@taskbridge/testkit/store";
-import { connect, describeRedis, newPrefix, openStore, sharedUrl, until } from "./redis-bench.ts";
+import { connect, describeRedis, endRemovals, newPrefix, openStore, sharedUrl, until } from "./redis-bench.ts";
 
 describeRedis("what has lapsed or was removed", () => {
   it("leaves nothing behind, whether or not anybody creates again (case 10)", async () => {
@@ -30,6 +30,8 @@ describeRedis("what has lapsed or was removed", () => {
     await store.due(10, 300);
     await Promise.all(records.map(({ taskId }) => store.remove(taskId)));
     const removedAt = store.now();
+    expect((await redis.keys(`${prefix}*removed`)).length).toBeGreaterThan(0);
+    await endRemovals([redis], prefix);
     await until("all has lapsed", () => (store.now() > Math.max(lapsesAt, removedAt + 300) ? true : undefined));
     // A process that has just begun looks at all shards.
     const observer = await openStore({ url, prefix });

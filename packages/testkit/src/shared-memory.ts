@@ -1,5 +1,5 @@
 import { memoryStore } from "@taskbridge/core/memory";
-import { BridgeError, type TaskId, type TaskStore } from "@taskbridge/core/store";
+import { BridgeError, removedIdTakenMs, type TaskId, type TaskStore } from "@taskbridge/core/store";
 import type { FakeClock } from "./fake-clock.ts";
 
 /** A store in this process that behaves like one on a network. */
@@ -30,6 +30,8 @@ interface Claim {
 export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): SharedMemory => {
   const memory = memoryStore(options);
   const claims = new Map<TaskId, Claim>();
+  /** Until when IDs that were removed stay taken. */
+  const removed = new Map<TaskId, number>();
   const handles = new Set<{ hear(taskId: TaskId | undefined): void }>();
 
   return {
@@ -65,10 +67,21 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
         contract: 1,
         shared: true,
         now: memory.now,
-        create: (record, created) => write(record.taskId, () => memory.create(record, created)),
+        create: (record, created) =>
+          write(record.taskId, () => {
+            const { taskId } = record;
+            if ((removed.get(taskId) ?? 0) > memory.now())
+              throw new BridgeError("conflict", `taken by task ${taskId}`, { operation: "create", data: { taskId } });
+            return memory.create(record, created);
+          }),
         read: (taskId) => pass(() => memory.read(taskId)),
         revise: (record, expected, revised) => write(record.taskId, () => memory.revise(record, expected, revised)),
-        remove: (taskId, expected) => write(taskId, () => memory.remove(taskId, expected)),
+        remove: (taskId, expected) =>
+          write(taskId, async () => {
+            const wasThere = await memory.remove(taskId, expected);
+            if (wasThere) removed.set(taskId, memory.now() + removedIdTakenMs);
+            return wasThere;
+          }),
         list: (scope, filter, cursor, limit) => pass(() => memory.list(scope, filter, cursor, limit)),
         due: (limit, claimForMs) =>
           pass(async () => {

@@ -20,7 +20,7 @@ const hostileIds = [
   "x".repeat(1024),
 ];
 
-export const testCreate = ({ describe, it, store }: StoreSuite): void => {
+export const testCreate = ({ describe, it, store, reopen, elapseRemovals }: StoreSuite): void => {
   describe("create", () => {
     it("stores the record with revision 1 and the payloads beside it", async () => {
       const record = sampleRecord();
@@ -157,9 +157,32 @@ export const testCreate = ({ describe, it, store }: StoreSuite): void => {
       assertSame(idsOf(await store().due(500)), idsOf(revised));
     });
 
+    it("keeps the ID taken for a while, so that a create that was still on its way brings nothing back", async () => {
+      // In one process none is on its way once it has failed.
+      if (!store().shared) return;
+      const other = reopen ? await reopen() : store();
+      const record = sampleRecord({ wakeAt: 5 });
+      const payloads = [{ name: "input" as const, bytes: new Uint8Array(8) }];
+      await createSample(store(), record, { payloads });
+      await other.remove(record.taskId);
+      const isFull = { maxOpenForOwner: 1, maxOpenForTool: 1 };
+      const holder = await createSample(store(), {}, isFull);
+      for (const options of [{ payloads }, { payloads, uniqueKeys: [{ key: "call" }] }, { payloads, ...isFull }]) {
+        const error = await assertRejects(createSample(store(), record, options), "conflict");
+        assert.equal(error.data?.taskId, record.taskId);
+      }
+      assert.equal(await store().read(record.taskId), undefined);
+      assert.equal(await store().readPayload(record.taskId, "input", { offset: 0, length: 8 }), undefined);
+      assertSame(await store().due(10), []);
+      assert.equal(await store().findByExecution(record.adapterId, { key: record.startKey }), undefined);
+      assertSame((await store().list({ operator: true }, {}, undefined, 10)).records, [holder]);
+      await createSample(store(), {}, { uniqueKeys: [{ key: "call" }], maxOpenForOwner: 2, maxOpenForTool: 2 });
+    });
+
     it("does not bring old payloads back when the ID is created again", async () => {
       const { taskId } = await createSample(store(), {}, { payloads: [{ name: "input", bytes: new Uint8Array(8) }] });
       await store().remove(taskId);
+      await elapseRemovals();
       await createSample(store(), { taskId });
       assert.equal(await store().readPayload(taskId, "input", { offset: 0, length: 8 }), undefined);
     });

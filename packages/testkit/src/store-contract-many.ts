@@ -19,7 +19,7 @@ const shuffled = (count: number): number[] => Array.from({ length: count }, (_, 
 const idsOf = (records: readonly TaskRecord[]): TaskId[] => records.map(({ taskId }) => taskId);
 
 /** What only shows with many records, or many calls at once: a store that spreads them over several places must put them together again. */
-export const testMany = ({ describe, it, store, reopen }: StoreSuite): void => {
+export const testMany = ({ describe, it, store, reopen, elapseRemovals }: StoreSuite): void => {
   describe("many at once", () => {
     it("lets one of two creates win that need the same keys in opposite order, and names it to the other", async () => {
       const pairs = Array.from({ length: 8 }, async (_, pair) => {
@@ -172,6 +172,7 @@ export const testMany = ({ describe, it, store, reopen }: StoreSuite): void => {
         assertSame(await store().due(10), [created]);
         await store().remove(record.taskId);
         assertSame((await store().list({ operator: true }, {}, undefined, 10)).records, []);
+        await elapseRemovals();
       }
     });
   });

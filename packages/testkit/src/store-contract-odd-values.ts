@@ -73,8 +73,10 @@ export const testOddValues = ({ describe, it, store }: StoreSuite): void => {
     });
 
     it("keeps fractions of a millisecond, in what is due and from page to page", async () => {
-      for (const [index, createdAt] of [1000.25, 1000.5, 1000.75].entries())
-        await createSample(store(), { createdAt, wakeAt: createdAt, message: String(index) });
+      // In whichever order of their IDs a store without fractions lists them, it is another.
+      const instants = { b: 1000.25, c: 1000.5, a: 1000.75 };
+      for (const [index, [id, createdAt]] of Object.entries(instants).entries())
+        await createSample(store(), { taskId: asTaskId(id), createdAt, wakeAt: createdAt, message: String(index) });
       const seen: unknown[] = [];
       let cursor: string | undefined;
       do {

@@ -4,7 +4,7 @@ import { assertRejects, assertSame, settleAll } from "./store-assert.ts";
 import type { StoreSuite } from "./store-contract.ts";
 import { createSample, sampleRecord } from "./store-sample.ts";
 
-export const testRaces = ({ describe, it, store, reopen }: StoreSuite): void => {
+export const testRaces = ({ describe, it, store, reopen, elapseRemovals }: StoreSuite): void => {
   describe("races", () => {
     it("lets one of those through who take the same keys in another order, and holds up nobody", async () => {
       const handles = reopen ? [store(), await reopen()] : [store()];
@@ -57,6 +57,7 @@ export const testRaces = ({ describe, it, store, reopen }: StoreSuite): void => 
         const put = store().putPayload(taskId, "output", 0, new Uint8Array(100_000));
         const [written] = await Promise.allSettled([put, store().remove(taskId)]);
         if (written.status === "rejected") await assertRejects(Promise.reject(written.reason), "not_found");
+        await elapseRemovals();
         await createSample(store(), { taskId });
         assert.equal(await store().readPayload(taskId, "output", { offset: 0, length: 1 }), undefined);
       }

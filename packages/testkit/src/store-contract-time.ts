@@ -7,7 +7,7 @@ import { createSample } from "./store-sample.ts";
 const shortMs = 1000;
 const longMs = 3_600_000;
 
-export const testTime = ({ describe, it, store, elapse }: StoreSuite): void => {
+export const testTime = ({ describe, it, store, elapse, elapseRemovals }: StoreSuite): void => {
   describe("time", () => {
     it("moves on by its clock", async () => {
       const before = store().now();
@@ -88,6 +88,7 @@ export const testTime = ({ describe, it, store, elapse }: StoreSuite): void => {
       // Repeated, it adds nothing.
       await store().remove(taskId);
       await elapse(shortMs / 2);
+      await elapseRemovals();
       const heir = await createSample(store(), { taskId }, { uniqueKeys });
       assert.equal(heir.revision, 1);
       const error = await assertRejects(createSample(store(), {}, { uniqueKeys }), "conflict");

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TaskStore } from "@taskbridge/core/store";
+import { removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
 import { testCreate } from "./store-contract-create.ts";
 import { testLimits } from "./store-contract-limits.ts";
 import { testList } from "./store-contract-list.ts";
@@ -30,6 +30,8 @@ export interface StoreSuiteOptions {
   readonly reopen?: () => Promise<TaskStore>;
   /** Lets at least `ms` pass by the store's clock. Default: really waits; with a fake clock, advance it. */
   readonly elapse?: (ms: number) => Promise<void>;
+  /** Ends the time for which removed IDs stay taken, as if it had passed: it is too long to be waited for. Default: elapses it. */
+  readonly elapseRemovals?: () => Promise<void>;
   readonly runner: StoreSuiteRunner;
   /** Names of tests that are known to fail, with the reason. One that passes after all fails the suite, so that the list stays true. */
   readonly knownFailing?: Readonly<Record<string, string>>;
@@ -42,12 +44,16 @@ export interface StoreSuite {
   /** Another handle to it, closed by the suite. */
   readonly reopen: (() => Promise<TaskStore>) | undefined;
   readonly elapse: (ms: number) => Promise<void>;
+  /** Until IDs that were removed may be created again. */
+  readonly elapseRemovals: () => Promise<void>;
   readonly describe: StoreSuiteRunner["describe"];
   readonly it: StoreSuiteRunner["it"];
 }
 
 /** Registers the tests that every `TaskStore` must pass: each promise of its contract that can be seen from outside. */
-export const testStore = ({ name, open, reopen, elapse, runner, knownFailing = {} }: StoreSuiteOptions): void => {
+export const testStore = (options: StoreSuiteOptions): void => {
+  const { name, open, reopen, runner, knownFailing = {} } = options;
+  const { elapse = async (ms) => void (await sleep(ms)), elapseRemovals = () => elapse(removedIdTakenMs) } = options;
   const handles: TaskStore[] = [];
   const unseen = new Set(Object.keys(knownFailing));
   const keep = async (opening: Promise<TaskStore>): Promise<TaskStore> => {
@@ -56,14 +62,18 @@ export const testStore = ({ name, open, reopen, elapse, runner, knownFailing = {
     return handle;
   };
 
+  const store = (): TaskStore => {
+    const [first] = handles;
+    if (first === undefined) throw new Error("the store is open only while a test runs");
+    return first;
+  };
   const suite: StoreSuite = {
-    store: () => {
-      const [first] = handles;
-      if (first === undefined) throw new Error("the store is open only while a test runs");
-      return first;
-    },
+    store,
     reopen: reopen && (() => keep(reopen())),
-    elapse: elapse ?? (async (ms) => void (await sleep(ms))),
+    elapse,
+    elapseRemovals: async () => {
+      if (store().shared) await elapseRemovals();
+    },
     describe: runner.describe,
     it: (title, body) => {
       unseen.delete(title);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { asOwnerId } from "@taskbridge/core";
+import { asOwnerId, BridgeError } from "@taskbridge/core";
 import { attempted, createWorld, mine, startTask, stop, type WorldOptions } from "./engine-harness.ts";
 
 const open = async (options: WorldOptions = {}) => {
@@ -190,6 +190,37 @@ describe("limits", () => {
     await world.engine.createTask({ tool: "job", input: {}, owner: asOwnerId("someone") });
     world.backend.of().succeed();
     await expect(startTask(world)).resolves.toBeDefined();
+  });
+
+  it("takes nothing back that the store took after it had been away and then full", async () => {
+    const outcomes: string[] = [];
+    const world = await open({
+      limits: { maxConcurrentTasksPerOwner: 1 },
+      adapter: { without: ["watch"] },
+      wrapStore: (store) => ({
+        ...store,
+        create: async (record, options) => {
+          const tries = outcomes.push("away");
+          if (tries === 2) throw new BridgeError("unavailable", "the store is away");
+          // Nobody but who wants room has looked since.
+          if (tries === 3) world.backend.of().succeed();
+          const created = await store.create(record, options).catch((error: unknown) => {
+            outcomes[tries - 1] = (error as BridgeError).code;
+            throw error;
+          });
+          outcomes[tries - 1] = "created";
+          return created;
+        },
+      }),
+    });
+    await startTask(world);
+    const call = startTask(world);
+    await world.clock.advance(200);
+    const { record } = await call;
+    expect(outcomes).toEqual(["created", "away", "limit_exceeded", "created"]);
+    await world.clock.advance(60_000);
+    expect(await world.record(record.taskId)).toMatchObject({ state: "running" });
+    expect(world.backend.of().cancels).toEqual([]);
   });
 });
 

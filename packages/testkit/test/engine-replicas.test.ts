@@ -245,6 +245,46 @@ describe("a store that is away", () => {
     expect(world.backend.executions).toHaveLength(1);
   });
 
+  it("may have lost the answer to a create whose task is gone when it is repeated: it is not created again", async () => {
+    const world = await open();
+    const [one] = world.replicas;
+    one.handle.fail("loses answers");
+    const call = attempted(startTask(one));
+    await world.clock.settle();
+    one.handle.fail(undefined);
+    const [created] = (await world.store.list({ operator: true }, {}, undefined, 10)).records;
+    if (created === undefined) throw new Error("nothing was created");
+    await world.store.remove(created.taskId);
+    await world.clock.advance(150);
+    await expect(call).rejects.toMatchObject({ code: "not_found" });
+    await world.clock.advance(600_000);
+    expect(await world.record(created.taskId)).toBeUndefined();
+    expect(world.backend.callsOf("start")).toEqual([]);
+  });
+
+  it("may have lost the answer to a create of a server that is frozen then: it creates nothing when it wakes", async () => {
+    const world = await open();
+    const [frozen, two] = world.replicas;
+    frozen.handle.fail("loses answers");
+    const call = attempted(startTask(frozen));
+    await world.clock.settle();
+    frozen.handle.fail(undefined);
+    frozen.pause();
+    const [created] = (await world.store.list({ operator: true }, {}, undefined, 10)).records;
+    if (created === undefined) throw new Error("nothing was created");
+    // Another takes up its start.
+    await world.clock.advance(120_000);
+    world.backend.of().succeed({});
+    expect((await two.engine.readTask(created.taskId, mine)).record.state).toBe("succeeded");
+    await world.store.remove(created.taskId);
+    await world.clock.advance(120_000);
+    frozen.resume();
+    await world.clock.advance(600_000);
+    await expect(call).rejects.toMatchObject({ code: "unavailable" });
+    expect(await world.record(created.taskId)).toBeUndefined();
+    expect(world.backend.executions).toHaveLength(1);
+  });
+
   it("may have taken a call that was refused: it is withdrawn once the store is back, and never starts", async () => {
     const world = await open();
     const [one] = world.replicas;

@@ -97,6 +97,31 @@ const faults: readonly (readonly [
   ],
   ["keys that outlive their record", "counts `heldForMs` from the removal, and then frees the key", withoutHold],
   [
+    "removed IDs that stay taken",
+    "keeps the ID taken for a while, so that a create that was still on its way brings nothing back",
+    () => ({ shared: true }),
+  ],
+  [
+    "removed IDs that stay taken, whoever is full",
+    "keeps the ID taken for a while, so that a create that was still on its way brings nothing back",
+    (store) => {
+      const removed = new Set<string>();
+      return {
+        shared: true,
+        remove: async (taskId) => {
+          removed.add(taskId);
+          await store.remove(taskId);
+        },
+        create: async (record, options) => {
+          const created = await store.create(record, options);
+          if (!removed.has(record.taskId)) return created;
+          await store.remove(record.taskId);
+          throw new BridgeError("conflict", "removed", { data: { taskId: record.taskId } });
+        },
+      };
+    },
+  ],
+  [
     "keys that are freed at last",
     "counts `heldForMs` from the removal, and then frees the key",
     (store) => ({

@@ -14,7 +14,7 @@ import { Redis } from "ioredis";
 import type { WorkerLine } from "../checks/evidence.ts";
 import type { Owner } from "../owner.ts";
 import { type BackingStore, openBackingStore, type StoreKind, startDurableRedis } from "./backing-store.ts";
-import { linkNextVersion, linkPackages } from "./link-packages.ts";
+import { linkNextVersion, linkPackages, packagesOf } from "./link-packages.ts";
 import { readNextTaskIds } from "./next-ledger.ts";
 import { openReplica } from "./open-replica.ts";
 import { openWorker, readWorkerLines } from "./open-worker.ts";
@@ -30,6 +30,8 @@ export interface FleetOptions {
   readonly drainMs: number;
   /** The first replica is of the next version. */
   readonly isMixed?: boolean;
+  /** A checkout of another version, built, of which the last replica is. */
+  readonly beside?: string | undefined;
   /** How wrong the clock of each replica is (milliseconds). */
   readonly skewsMs?: readonly number[];
   readonly onOutcome?: BalancerOptions["onOutcome"];
@@ -81,6 +83,9 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
     await linkPackages(folder);
     const nextFolder = join(folder, "next");
     await linkNextVersion(nextFolder);
+    const otherFolder = join(folder, "other");
+    const findOther = options.beside === undefined ? undefined : packagesOf(options.beside);
+    if (findOther !== undefined) await linkPackages(otherFolder, findOther);
     const tokensFile = await writeTokens(folder, options.owners);
 
     const links: Links[] = [];
@@ -92,9 +97,10 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       closing.push(() => Promise.all([link.queue.close(), link.store?.close()]));
       const name = `replica-${index}`;
       const isNext = options.isMixed === true && index === 0;
+      const find = index === options.replicas - 1 ? findOther : undefined;
       const target = { host, port: await freePort(host) };
       const config = await writeConfig({
-        folder: isNext ? nextFolder : folder,
+        folder: isNext ? nextFolder : find === undefined ? folder : otherFolder,
         name,
         store: store.urlAt(link.store),
         queueUrl: `redis://${link.queue.host}:${link.queue.port}`,
@@ -102,7 +108,8 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
         drainMs: options.drainMs,
       });
       targets.push(target);
-      replicas.push(openReplica({ folder, name, target, config, skewMs: options.skewsMs?.[index] ?? 0 }));
+      const skewMs = options.skewsMs?.[index] ?? 0;
+      replicas.push(openReplica({ folder, name, target, config, skewMs, ...(find === undefined ? {} : { find }) }));
     }
     const workers = Array.from({ length: options.workers }, (_, index) => openWorker(folder, queue.url, index));
     closing.push(() => Promise.all([...replicas, ...workers].map((place) => place.stop())));

@@ -10,11 +10,20 @@ const stores = ["@taskbridge/store-postgres", "@taskbridge/store-redis", "@taskb
 
 const require = createRequire(import.meta.url);
 
-export const folderOfPackage = (name: string): string => dirname(require.resolve(`${name}/package.json`));
+/** Where a package is. */
+export type FindPackage = (name: string) => string;
+
+export const folderOfPackage: FindPackage = (name) => dirname(require.resolve(`${name}/package.json`));
+
+/** The same in another checkout, which has been built. */
+export const packagesOf =
+  (checkout: string): FindPackage =>
+  (name) =>
+    dirname(createRequire(join(checkout, "packages/chaos/package.json")).resolve(`${name}/package.json`));
 
 /** Has the packages as if they were installed beside a configuration in this folder. */
-export const linkPackages = async (folder: string): Promise<void> => {
-  for (const name of [adapter, ...stores]) await link(folder, name);
+export const linkPackages = async (folder: string, find: FindPackage = folderOfPackage): Promise<void> => {
+  for (const name of [adapter, ...stores]) await link(folder, name, find);
 };
 
 /** Likewise, with the stores of the next version. */
@@ -29,8 +38,8 @@ export const linkNextVersion = async (folder: string): Promise<void> => {
   }
 };
 
-const link = async (folder: string, name: string): Promise<void> => {
+const link = async (folder: string, name: string, find: FindPackage = folderOfPackage): Promise<void> => {
   const path = join(folder, "node_modules", name);
   await mkdir(dirname(path), { recursive: true });
-  await symlink(folderOfPackage(name), path);
+  await symlink(find(name), path);
 };

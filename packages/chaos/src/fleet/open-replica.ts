@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { BalancerTarget } from "@taskbridge/services/balancer";
 import { compiledProgram } from "./compiled-program.ts";
-import { folderOfPackage } from "./link-packages.ts";
+import { type FindPackage, folderOfPackage } from "./link-packages.ts";
 import { nextLedger } from "./next-ledger.ts";
 import { openPlace, type Place } from "./place.ts";
 
@@ -14,13 +14,15 @@ export interface ReplicaOptions {
   readonly config: string;
   /** How wrong its clock is (milliseconds). */
   readonly skewMs: number;
+  /** Which build it is of. Default: this one. */
+  readonly find?: FindPackage;
 }
 
 /** `taskbridge serve`, as users have it. */
-export const openReplica = ({ folder, name, target, config, skewMs }: ReplicaOptions): Place =>
+export const openReplica = ({ folder, name, target, config, skewMs, find = folderOfPackage }: ReplicaOptions): Place =>
   openPlace({
     name,
-    script: join(folderOfPackage("taskbridge"), "dist/main.js"),
+    script: join(find("taskbridge"), "dist/main.js"),
     args: ["serve", "--config", config, "--port", String(target.port)],
     execArgv: ["--import", compiledProgram("keep-to-parent.js")],
     env: { TASKBRIDGE_CHAOS_SKEW_MS: String(skewMs), TASKBRIDGE_CHAOS_NEXT: nextLedger(folder) },

@@ -84,6 +84,12 @@ export interface Lease {
 }
 
 /**
+ * How long a removed ID stays taken in a store that is `shared`, and the longest that such a store may take to carry out a create
+ * (milliseconds by its clock).
+ */
+export const removedIdTakenMs = 30_000;
+
+/**
  * Where records live. Every write is atomic and, unless said otherwise, durable when it resolves. Errors: `conflict` (a
  * revision or a unique key), `limit_exceeded`, `not_found`, `unavailable` (locked, full, unreachable, or too slow; a write
  * may have taken effect nevertheless), `misconfigured` (a foreign or newer schema). A store never blocks the event loop on a lock.
@@ -99,6 +105,11 @@ export interface TaskStore {
    * Adds a record with revision 1. Rejects with `conflict` (`data.taskId` of the holder) when a unique key is taken, and
    * then with `limit_exceeded` (`data.scope`, and in `data.openTaskIds` at most a hundred of the owner's own that have not
    * expired) when owner or tool is full; nothing was written then. An ID that exists is a taken key too. A record without `slotHeld` is never refused for a limit.
+   *
+   * In a `shared` store an ID that was removed is one as well, for `removedIdTakenMs`: what has been sent to a server may arrive
+   * after calls that were made later. The task of a create whose answer was lost, and which was repeated, may have come and gone
+   * when the first arrives, and would begin anew. So such a store carries out no create that comes later than that after its call.
+   * Any other must carry out no call once it has answered it, also with `unavailable`; then it has no need to keep such IDs.
    */
   create(record: Omit<TaskRecord, "revision">, options: CreateOptions): Promise<TaskRecord>;
   /** One indexed read. */
@@ -107,8 +118,9 @@ export interface TaskStore {
   revise(record: TaskRecord, expectedRevision: number, options?: ReviseOptions): Promise<TaskRecord>;
   /**
    * Removes record and payloads; resolves with whether there was one. Idempotent. Unique keys with `until` in the future or with
-   * `heldForMs` stay taken, in the same write. With `expectedRevision` it removes that revision only: rejects with `conflict` when the
-   * record is at another, and then has changed nothing. Calls at the same time may share one write, and then one failure of it.
+   * `heldForMs` stay taken, in the same write, and so does the ID in a store that is `shared`: see `create`. With `expectedRevision` it
+   * removes that revision only: rejects with `conflict` when the record is at another, and then has changed nothing. Calls at the same
+   * time may share one write, and then one failure of it.
    */
   remove(taskId: TaskId, expectedRevision?: number): Promise<boolean>;
   /** At most `limit` records, from the beginning or from where `cursor` (of the same scope and filter) left off. Read only. */

@@ -1,29 +1,48 @@
-import { isBridgeError } from "../contract/bridge-error.ts";
+import { type BridgeError, isBridgeError } from "../contract/bridge-error.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
-import type { CreateOptions } from "../contract/task-store.ts";
+import { type CreateOptions, removedIdTakenMs } from "../contract/task-store.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { taskNotFound } from "./task-id.ts";
 import { isStoreAway, untilStored } from "./until-stored.ts";
 
 /** How long (milliseconds) a store that is away is tried again for a caller, who waits for the last try as well. */
 const callerWaitsMs = 3_000;
+/** A repetition that begins later (milliseconds) is that of a process which was frozen: a store keeps a removed ID taken for longer. */
+const repeatedForMs = removedIdTakenMs - 10_000;
+
 /**
  * Creates a record although the store's answer may get lost: the repetition then finds it. Rejects with `unavailable` while
- * the store is away; what it may hold nevertheless is withdrawn once it is back, since its caller has no handle.
+ * the store is away; what it may hold nevertheless is withdrawn once it is back, since its caller has no handle. Rejects with
+ * `not_found` for a task that was removed before its creation was answered: it is not created again. `makeRoom` is called once
+ * when a limit is reached, which is then tried again.
  */
 export const createSurely = async (
   engine: EngineContext,
   record: Omit<TaskRecord, "revision">,
   options: CreateOptions,
+  makeRoom: (error: BridgeError) => Promise<void>,
 ): Promise<TaskRecord> => {
+  const startedAt = engine.store.now();
   let mayExist = false;
+  let hasMadeRoom = false;
+  let lost: unknown;
   const create = async (): Promise<TaskRecord> => {
+    if (mayExist && engine.store.now() > startedAt + repeatedForMs) throw lost;
     try {
       return await engine.store.create(record, options);
     } catch (error) {
+      lost = error;
       mayExist ||= isStoreAway(error);
+      if (isBridgeError(error) && error.code === "limit_exceeded" && !hasMadeRoom) {
+        hasMadeRoom = true;
+        await makeRoom(error);
+        return create();
+      }
       const isTaken = isBridgeError(error) && error.code === "conflict" && error.data?.taskId === record.taskId;
-      const held = mayExist && isTaken ? await engine.store.read(record.taskId) : undefined;
-      if (held?.startKey === record.startKey) return held;
+      if (!mayExist || !isTaken) throw error;
+      const held = await engine.store.read(record.taskId);
+      if (held === undefined) throw taskNotFound();
+      if (held.startKey === record.startKey) return held;
       throw error;
     }
   };

@@ -145,21 +145,21 @@ const writeRecord = async (
     maxOpenForTool: tool.task.maxConcurrent,
     payloads: [{ name: "input" as const, bytes: input }],
   };
+  const makeRoom = (error: BridgeError): Promise<void> => lookAtOpenTasks(engine, record, error);
+  const explain = (error: unknown): never => {
+    throw explainRefusal(toBridgeError(error), engine, tool, request);
+  };
   try {
-    return await createSurely(engine, record, options);
+    return await createSurely(engine, record, options, makeRoom);
   } catch (error) {
     if (!isBridgeError(error)) throw error;
     if (error.code === "conflict" && request.taskId === undefined && options.uniqueKeys.length > 0) {
       const holder = await engine.store.read(error.data?.taskId as TaskId);
       // Who asks again after a stop wants it to run.
       if (holder !== undefined && holder.expired !== true && holder.cancel === undefined) return holder;
-      return createSurely(engine, record, { ...options, uniqueKeys: [] });
+      return createSurely(engine, record, { ...options, uniqueKeys: [] }, makeRoom).catch(explain);
     }
-    if (error.code !== "limit_exceeded") throw explainRefusal(error, engine, tool, request);
-    await lookAtOpenTasks(engine, record, error);
-    return createSurely(engine, record, options).catch((second: unknown) => {
-      throw explainRefusal(toBridgeError(second), engine, tool, request);
-    });
+    return explain(error);
   }
 };
 

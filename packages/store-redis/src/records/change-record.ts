@@ -1,18 +1,18 @@
-import { BridgeError, type ReviseOptions, type TaskId, type TaskRecord } from "@taskbridge/core/store";
+import {
+  BridgeError,
+  type ReviseOptions,
+  removedIdTakenMs,
+  type TaskId,
+  type TaskRecord,
+} from "@taskbridge/core/store";
 import { type IndexKeys, indexKeysOf } from "../keys.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { hintOf } from "./due-records.ts";
 import { toEntry, toSortable } from "./index-entry.ts";
-import { removeScript, reviseScript } from "./record-scripts.ts";
+import { keysInSlot, removeScript, reviseScript } from "./record-scripts.ts";
 import { parseStored, type StoredRecord, signatureOf } from "./stored-record.ts";
 import { leaveKey } from "./unique-keys.ts";
-
-/** Keys of what lies in a record's own slot, in the order in which the scripts take them. */
-const keysInSlot = ({ keys }: StoreContext, taskId: TaskId): readonly string[] => {
-  const { all, open, due, claims, aborted } = keys.shardOf(taskId);
-  return [keys.record(taskId), all, open, due, claims, aborted, keys.payloadNames(taskId)];
-};
 
 const recordMissing = (taskId: TaskId): BridgeError =>
   new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
@@ -83,7 +83,7 @@ const toRevision = (
   const dropped = dropPayloads === "all" ? [] : dropPayloads;
   return {
     script: reviseScript,
-    keys: keysInSlot(context, taskId),
+    keys: keysInSlot(context.keys, taskId),
     args: [
       taskId,
       context.keys.payloads(taskId),
@@ -132,8 +132,8 @@ export const removeRecord = async (
   for (;;) {
     const remove: Command = {
       script: removeScript,
-      keys: keysInSlot(context, taskId),
-      args: [taskId, keys.payloads(taskId), held, expectedRevision ?? ""],
+      keys: keysInSlot(context.keys, taskId),
+      args: [taskId, keys.payloads(taskId), held, removedIdTakenMs, expectedRevision ?? ""],
     };
     // Not in one go: where a key could not be marked, the record must stay.
     await port.send(call, holding);

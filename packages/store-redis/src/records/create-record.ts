@@ -1,6 +1,13 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BridgeError, type CreateOptions, type TaskId, type TaskRecord, type UniqueKey } from "@taskbridge/core/store";
+import {
+  BridgeError,
+  type CreateOptions,
+  removedIdTakenMs,
+  type TaskId,
+  type TaskRecord,
+  type UniqueKey,
+} from "@taskbridge/core/store";
 import { indexKeysOf } from "../keys.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
@@ -11,9 +18,12 @@ import { toEntry } from "./index-entry.ts";
 import { judgeKeys } from "./judge-keys.ts";
 import { judgeSlots, type OpenLimit } from "./judge-slots.ts";
 import { takeSlot } from "./open-slots.ts";
-import { createScript } from "./record-scripts.ts";
+import { createScript, isTakenScript, keysInSlot } from "./record-scripts.ts";
 import { signatureOf, toStored } from "./stored-record.ts";
 import { freeKey, takeKey, toHolderText } from "./unique-keys.ts";
+
+/** The longest that an attempt may be under way, with room to spare for clocks that are put right meanwhile (milliseconds). */
+const longestAttemptMs = removedIdTakenMs - 10_000;
 
 type NewRecord = Omit<TaskRecord, "revision">;
 
@@ -46,7 +56,7 @@ export const createRecord = async (
       const outcome = await write(context, call, plan);
       if (outcome === "created") return plan.record;
       await undo(context, call, plan);
-      if (outcome === "exists") throw takenBy(record.taskId);
+      if (outcome === "taken") throw takenBy(record.taskId);
       await context.readTime();
     }
     await pause(call, tries);
@@ -54,7 +64,7 @@ export const createRecord = async (
 };
 
 const planAttempt = (context: StoreContext, call: Call, record: NewRecord, options: CreateOptions): Plan => {
-  const deadline = context.now() + (call.endsAt - performance.now());
+  const deadline = context.now() + Math.min(call.endsAt - performance.now(), longestAttemptMs);
   const attempt = newAttempt(deadline);
   const { maxOpenForOwner, maxOpenForTool } = options;
   const { keys } = context;
@@ -86,8 +96,12 @@ const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: 
   const { record, attempt, entry, limits, options } = plan;
   const { uniqueKeys } = options;
   if (uniqueKeys.length === 0 && limits.length === 0) return true;
-  const [exists, ...replies] = await context.port.send(call, [
-    { call: ["exists", keys.record(record.taskId)] },
+  const [isTaken, ...replies] = await context.port.send(call, [
+    {
+      script: isTakenScript,
+      keys: [keys.record(record.taskId), keys.shardOf(record.taskId).removed],
+      args: [record.taskId],
+    },
     ...uniqueKeys.map((key) => takeKey(keys, key, toHolderText(key, attempt, record.taskId), context.now())),
     ...limits.map(({ set, most }) => takeSlot(set, entry, most)),
   ]);
@@ -96,10 +110,10 @@ const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: 
     return typeof holder === "string" ? [{ key, holder }] : [];
   });
   const full = limits.filter((_, index) => replies[uniqueKeys.length + index] === 0);
-  if (exists === 0 && taken.length === 0 && full.length === 0) return true;
+  if (isTaken === 0 && taken.length === 0 && full.length === 0) return true;
   await undo(context, call, plan);
   // Keys before limits: a repeated call is to find its task also when the owner is full.
-  const holder = exists === 0 ? await judgeKeys(context, call, taken, record.taskId, tries) : record.taskId;
+  const holder = isTaken === 0 ? await judgeKeys(context, call, taken, record.taskId, tries) : record.taskId;
   if (holder !== undefined) throw takenBy(holder);
   if (taken.length === 0) await judgeSlots(context, call, full, record, tries);
   return false;
@@ -113,21 +127,12 @@ const write = async (context: StoreContext, call: Call, plan: Plan): Promise<unk
   const { uniqueKeys, payloads } = options;
   const text = JSON.stringify(record);
   const stored = toStored({ revision: 1, attempt, uniqueKeys, record }, text, signatureOf(indexKeys, record));
-  const shard = keys.shardOf(taskId);
   const entering = indexKeys.flatMap((key): Command[] =>
     key === undefined ? [] : [{ call: ["zadd", key, 0, entry] }],
   );
   const create: Command = {
     script: createScript,
-    keys: [
-      keys.record(taskId),
-      shard.all,
-      shard.open,
-      shard.due,
-      shard.claims,
-      shard.aborted,
-      keys.payloadNames(taskId),
-    ],
+    keys: keysInSlot(keys, taskId),
     args: [
       taskId,
       keys.payloads(taskId),

@@ -73,8 +73,8 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
     tendedAt = performance.now();
     try {
       const places = shards.map((shard) => {
-        const { due, lapsing, aborted } = keys.shard(shard);
-        return { keys: [due, lapsing, aborted], args: [] };
+        const { due, lapsing, aborted, removed } = keys.shard(shard);
+        return { keys: [due, lapsing, aborted, removed], args: [] };
       });
       const [firsts] = (await port.send(call, [{ forEach: tendScript, places, first: [now()] }])) as [readonly Reply[]];
       const hints = await readHints(call, "+inf", shards.length);

@@ -1,5 +1,5 @@
 import { type Script, script } from "../redis/redis-port.ts";
-import { luaForget, luaNow } from "./record-scripts.ts";
+import { luaForget, luaNow, luaRemoved } from "./record-scripts.ts";
 import { luaHolder, luaPurge } from "./unique-keys.ts";
 
 // Scores go through scripts, which write numbers as texts for any client: what a client makes of them depends on its protocol.
@@ -62,14 +62,15 @@ return redis.call("GET", record)
 `);
 
 /**
- * Looks after shards. KEYS: due, lapsing and aborted of each. ARGV: the caller's time. Clears away unique keys that have lapsed where no
- * create comes by, and attempts that are long over, and replies the earliest wake-up of each, or nothing.
+ * Looks after shards. KEYS: due, lapsing, aborted and removed of each. ARGV: the caller's time. Clears away unique keys that have lapsed where no
+ * create comes by, attempts that are long over and IDs that have been removed for long, and replies the earliest wake-up of each, or nothing.
  */
-export const tendScript: Script = script(`${luaNow}${luaHolder}${luaPurge}${luaForget}
+export const tendScript: Script = script(`${luaNow}${luaHolder}${luaPurge}${luaForget}${luaRemoved}
 local at, firsts = now(ARGV[1]), {}
-for i = 1, #KEYS, 3 do
+for i = 1, #KEYS, 4 do
   purge(KEYS[i + 1], at, 100)
   forget(KEYS[i + 2], at)
+  forgetRemoved(KEYS[i + 3], at, 100)
   firsts[#firsts + 1] = redis.call("ZRANGE", KEYS[i], 0, 0, "WITHSCORES")[2] or false
 end
 return firsts

@@ -1,4 +1,12 @@
+import type { TaskId } from "@taskbridge/core/store";
+import type { Keys } from "../keys.ts";
 import { type Script, script } from "../redis/redis-port.ts";
+
+/** Keys of what lies in a record's own slot, in the order in which the scripts that write it take them. */
+export const keysInSlot = (keys: Keys, taskId: TaskId): readonly string[] => {
+  const { all, open, due, claims, aborted, removed } = keys.shardOf(taskId);
+  return [keys.record(taskId), all, open, due, claims, aborted, keys.payloadNames(taskId), removed];
+};
 
 /** Epoch milliseconds by this server, but not before the caller's time: that of a caller who was held up lies behind. */
 export const luaNow = `
@@ -12,6 +20,21 @@ local function now(callers) return math.max(tonumber(callers), serverTime()) end
 /** Forgets attempts that were told to write nothing: none is under way for an hour. */
 export const luaForget = `
 local function forget(aborted, at) redis.call("ZREMRANGEBYSCORE", aborted, "-inf", at - 3600000) end
+`;
+
+/**
+ * IDs that stay taken for a while after their task is removed, so that a create that was held up on its way does not bring it back. They
+ * are cleared away in small steps, more at a time than one removal adds.
+ */
+export const luaRemoved = `
+local function isRemoved(removed, id, at)
+  local until_ = redis.call("ZSCORE", removed, id)
+  return until_ and tonumber(until_) > at
+end
+local function forgetRemoved(removed, at, most)
+  local lapsed = redis.call("ZRANGEBYSCORE", removed, "-inf", at, "LIMIT", 0, most)
+  if #lapsed > 0 then redis.call("ZREM", removed, unpack(lapsed)) end
+end
 `;
 
 /** See stored-record.ts. */
@@ -39,19 +62,26 @@ local function write(base, names, name, bytes)
 end
 `;
 
+/** Whether an ID is taken. KEYS: record, removed. ARGV: ID. Replies 1 or 0. */
+export const isTakenScript: Script = script(`${luaNow}${luaRemoved}
+local isTaken = redis.call("EXISTS", KEYS[1]) == 1 or isRemoved(KEYS[2], ARGV[1], serverTime())
+return isTaken and 1 or 0
+`);
+
 /**
- * Writes a new record. KEYS: record, all, open, due, claims, aborted, payload names. ARGV: ID, what the payloads' keys begin with, the stored
- * text, attempt, its deadline, entry, wakeAt or nothing, then name and bytes of each payload. Replies `created`, `exists`, or `late`
- * for an attempt whose time is up or that was told to write nothing.
+ * Writes a new record. KEYS: record, all, open, due, claims, aborted, payload names, removed. ARGV: ID, what the payloads' keys begin with,
+ * the stored text, attempt, its deadline, entry, wakeAt or nothing, then name and bytes of each payload. Replies `created`, `taken`, or
+ * `late` for an attempt whose time is up or that was told to write nothing.
  */
-export const createScript: Script = script(`${luaNow}${luaHeader}${luaPayloads}
-local record, all, open, due, claims, aborted, names = unpack(KEYS)
+export const createScript: Script = script(`${luaNow}${luaRemoved}${luaHeader}${luaPayloads}
+local record, all, open, due, claims, aborted, names, removed = unpack(KEYS)
 local id, base, text, attempt, deadline, entry, wakeAt = unpack(ARGV, 1, 7)
 local existing = redis.call("GET", record)
 if existing then
   local _, holder = readHeader(existing)
-  return holder == attempt and "created" or "exists"
+  return holder == attempt and "created" or "taken"
 end
+if isRemoved(removed, id, serverTime()) then return "taken" end
 if serverTime() > tonumber(deadline) or redis.call("ZSCORE", aborted, attempt) then return "late" end
 redis.call("SET", record, text)
 local _, _, _, slot = readHeader(text)
@@ -105,12 +135,13 @@ return signature == newSignature and { "done" } or { "done", value }
 
 /**
  * Removes a record. KEYS: as for a new one. ARGV: ID, what the payloads' keys begin with, the attempt of the record whose unique keys
- * are being held, if any, and the expected revision or nothing. Replies `missing`; `conflict` and the revision; `keys` and the stored text, when its unique keys must be seen to first; or `done` and
+ * are being held, if any, for how long its ID stays taken (milliseconds), and the expected revision or nothing. Replies `missing`;
+ * `conflict` and the revision; `keys` and the stored text, when its unique keys must be seen to first; or `done` and
  * the text of before.
  */
-export const removeScript: Script = script(`${luaHeader}${luaPayloads}
-local record, all, open, due, claims, aborted, names = unpack(KEYS)
-local id, base, held, expected = unpack(ARGV)
+export const removeScript: Script = script(`${luaNow}${luaRemoved}${luaHeader}${luaPayloads}
+local record, all, open, due, claims, aborted, names, removed = unpack(KEYS)
+local id, base, held, takenForMs, expected = unpack(ARGV)
 local value = redis.call("GET", record)
 if not value then return { "missing" } end
 local revision, attempt, created, _, _, keys = readHeader(value)
@@ -123,6 +154,10 @@ redis.call("ZREM", open, entry)
 redis.call("ZREM", due, id)
 redis.call("ZREM", claims, id)
 dropAll(base, names)
+-- Last: a server that has no memory left lets a script write on that has taken something away.
+local at = serverTime()
+redis.call("ZADD", removed, at + takenForMs, id)
+forgetRemoved(removed, at, 4)
 return { "done", value }
 `);
 

@@ -1,7 +1,7 @@
 import type { ParsedOptions } from "../parse-options.ts";
 import { isClusterNode } from "./check-server.ts";
 import { createClientPort, inTime } from "./client-port.ts";
-import { addressOf, isCluster, openCluster, openSingle, type RedisClient } from "./redis-client.ts";
+import { addressOf, isCluster, openBySentinels, openCluster, openSingle, type RedisClient } from "./redis-client.ts";
 import type { Call, RedisPort } from "./redis-port.ts";
 import { toError } from "./to-error.ts";
 import { whenReady } from "./when-ready.ts";
@@ -33,6 +33,7 @@ export const openConnection = async (options: ParsedOptions, call: Call): Promis
       await whenReady(source.client, call, timeoutMs);
       return source.client;
     }
+    if (source.sentinels.length > 0) return open(openBySentinels(source.url, source.sentinels, timeoutMs));
     const urls = [source.url, ...source.nodes];
     if (urls.length > 1) return open(openCluster(urls, timeoutMs));
     const single = await open(openSingle(source.url, timeoutMs));

@@ -40,14 +40,32 @@ const silence = <Client extends RedisClient>(client: Client): Client => {
 
 export const openSingle = (url: string, timeoutMs: number): Redis => silence(new Redis(url, settingsOf(timeoutMs)));
 
+/** The host of `url` is the master's name. */
+export const openBySentinels = (url: string, sentinels: readonly string[], timeoutMs: number): Redis => {
+  const { username, password, protocol } = new URL(sentinels[0] ?? "");
+  return silence(
+    new Redis(url, {
+      ...settingsOf(timeoutMs),
+      name: new URL(url).hostname,
+      sentinels: sentinels.map((one) => toNode(one, 26_379)),
+      ...(username === "" ? {} : { sentinelUsername: decodeURIComponent(username) }),
+      ...(password === "" ? {} : { sentinelPassword: decodeURIComponent(password) }),
+      enableTLSForSentinelMode: protocol === "rediss:",
+      sentinelCommandTimeout: timeoutMs,
+      // No failoverDetector: in ioredis 6.0 one that hears of the failover while it is being connected ends the client for good.
+      sentinelRetryStrategy: backOff,
+    }),
+  );
+};
+
 /** An IPv6 address stands in brackets in a URL, and without them everywhere else. */
-export const toNode = (url: string): { readonly host: string; readonly port: number } => {
+export const toNode = (url: string, usualPort = 6379): { readonly host: string; readonly port: number } => {
   const { hostname, port } = new URL(url);
-  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 6379 : Number(port) };
+  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? usualPort : Number(port) };
 };
 
 export const openCluster = (urls: readonly string[], timeoutMs: number): Cluster => {
-  const startNodes = urls.map(toNode);
+  const startNodes = urls.map((one) => toNode(one));
   const { retryStrategy: _retry, enableOfflineQueue: _queue, lazyConnect: _lazy, ...settings } = settingsOf(timeoutMs);
   const { protocol, username, password } = new URL(urls[0] ?? "");
   const login = {
@@ -74,7 +92,14 @@ export const openListener = (client: RedisClient, timeoutMs: number): Redis | un
   const masters = isCluster(client) ? client.nodes("master") : [client];
   const one = masters[Math.floor(Math.random() * masters.length)];
   if (one === undefined) return undefined;
-  return silence(one.duplicate({ ...settingsOf(timeoutMs), readOnly: false, retryStrategy: null }));
+  return silence(
+    one.duplicate({
+      ...settingsOf(timeoutMs),
+      readOnly: false,
+      retryStrategy: null,
+      sentinelRetryStrategy: () => null,
+    }),
+  );
 };
 
 /** For messages: host, port and database, never a password. */
@@ -83,6 +108,7 @@ export const addressOf = (client: RedisClient): string => {
     const nodes = client.nodes("all").map(({ options }) => `${options.host}:${options.port}`);
     return nodes.length === 0 ? "its cluster" : nodes.slice(0, 3).join(", ");
   }
-  const { host, port, db, path } = client.options;
+  const { host, port, db, path, name, sentinels } = client.options;
+  if (sentinels) return `the master ${name} of Sentinel`;
   return path ?? `${host}:${port}${db ? `/${db}` : ""}`;
 };

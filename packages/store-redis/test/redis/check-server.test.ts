@@ -68,6 +68,7 @@ describeRedis(
         "on",
         ">pw",
         "~taskbridge:*",
+        "resetchannels",
         "&taskbridge:*",
         "+@all",
         "-@dangerous",
