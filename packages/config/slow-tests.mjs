@@ -19,6 +19,7 @@ export const slowTests = [
   "packages/server/test/draft/ids.test.ts",
   "packages/server/test/load/results.test.ts",
   "packages/server/test/load/polling.test.ts",
+  "packages/server/test/load/poll-cost.test.ts",
 
   "packages/store-redis/test/cluster.test.ts",
   "packages/store-redis/test/crash-points.test.ts",

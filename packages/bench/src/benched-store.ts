@@ -1,5 +1,5 @@
 import type { CreateStore, TaskStore } from "@taskbridge/core/store";
-import type { WriteTasks } from "./seed.ts";
+import type { FillTasks } from "./seed.ts";
 
 /** What records take, all together and with all that is kept for them (bytes). */
 export interface Usage {
@@ -16,7 +16,9 @@ export interface BenchedStore {
   /** Another handle to it. */
   open(): Promise<TaskStore>;
   /** Where there is a faster way than `create`. */
-  readonly write?: WriteTasks;
+  readonly filling?: FillTasks;
+  /** Tasks that are best written at once. Default: `batchSize`. */
+  readonly atOnce?: number;
   /** Once whatever is put off has been done. */
   usage(): Promise<Usage>;
   /** Ends its server and removes its files. */

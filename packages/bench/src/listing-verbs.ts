@@ -3,6 +3,8 @@ import { adapters, hugeOwner, smallOwner, smallOwners, taskAt, tools } from "./s
 import { expectThat, type SeededStore, times, type Verb } from "./verb.ts";
 
 const pageSize = 50;
+/** As many as run at one adapter in the smaller of two stores as well, so that the same is read from both. */
+const sweepPageSize = 25;
 /** Operators and sweeps are few. */
 const operatorsAtOnce = 2;
 /** While the middle of a long list is looked for. */
@@ -22,10 +24,12 @@ export const listingVerbs = (seeded: SeededStore): readonly Verb[] => {
       listing(seeded, "list, operator", () => [everybody, {}]),
       deepListing(seeded, "list, operator, deep", everybody, population.size),
       listing(seeded, "list, operator, one of 40 tools", (index) => [everybody, { tool: `pipeline-${index % tools}` }]),
-      listing(seeded, "list, open of an adapter (sweep)", () => [
-        everybody,
-        { adapterId, slotHeld: true, includeExpired: true },
-      ]),
+      listing(
+        seeded,
+        "list, open of an adapter (sweep)",
+        () => [everybody, { adapterId, slotHeld: true, includeExpired: true }],
+        sweepPageSize,
+      ),
     ].map((verb) => ({ ...verb, atOnce: operatorsAtOnce })),
   ];
 };
@@ -34,13 +38,14 @@ const listing = (
   { store }: SeededStore,
   name: string,
   ask: (index: number) => readonly [ListScope, ListFilter],
+  size = pageSize,
 ): Verb => ({
   name,
   prepare: async (count) =>
     times(count, (index) => {
       const [scope, filter] = ask(index);
       return async () => {
-        const { records } = await store.list(scope, filter, undefined, pageSize);
+        const { records } = await store.list(scope, filter, undefined, size);
         expectThat(records.length > 0, `lists nothing: ${name}`);
       };
     }),

@@ -3,20 +3,23 @@ import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { toCostTable } from "./costs/cost-table.ts";
 import { measureCosts } from "./costs/measure-costs.ts";
-import { measureStore, type StoreFigures } from "./measure-store.ts";
+import { measurePurgeAlone, measureStore, type StoreFigures } from "./measure-store.ts";
 import { storeKind, storeKinds } from "./store-kinds.ts";
 import { toStoreReport } from "./tables.ts";
 import { UsageError } from "./usage-error.ts";
 
 const usage = `npm run bench -- costs [--json FILE]     what a task costs in calls to the store and the backend; takes a second
 npm run bench -- stores [options]        what the stores take for them, with few records and with many
+npm run bench -- purge [options]         how fast expired records go, and what those who read notice of it
 
   --store NAME      ${storeKinds.map(({ name }) => name).join(" | ")}; may be repeated. Default: all, one after the other
   --records N       of the larger store. Default 1000000
   --baseline N      of the smaller one, which the larger is held against. Default 10000
   --purge N         expired records that are purged while others are read. Default 100000, 0 for none
-  --rounds N        how often the two are measured in turn. Default 5
-  --operations N    of each verb in a round. Default 200
+  --forget          a backend keeps something for each of those, and is told to forget it
+  --rounds N        how often the two are measured in turn, at most. Default 20
+  --operations N    of each verb in a round. Default 100
+  --seconds N       for each verb, at most, beside its first two rounds. Default 10
   --json FILE       writes all figures there as well`;
 
 const parse = () =>
@@ -27,8 +30,10 @@ const parse = () =>
       records: { type: "string", default: "1000000" },
       baseline: { type: "string", default: "10000" },
       purge: { type: "string", default: "100000" },
-      rounds: { type: "string", default: "5" },
-      operations: { type: "string", default: "200" },
+      forget: { type: "boolean", default: false },
+      rounds: { type: "string", default: "20" },
+      operations: { type: "string", default: "100" },
+      seconds: { type: "string", default: "10" },
       json: { type: "string" },
     },
   });
@@ -60,7 +65,9 @@ const benchStores = async (values: Values): Promise<void> => {
     records: [toNumber("baseline", values.baseline, 2_000), toNumber("records", values.records, 2_000)],
     rounds: toNumber("rounds", values.rounds, 1),
     operations: toNumber("operations", values.operations, 10),
+    verbMs: toNumber("seconds", values.seconds, 1) * 1_000,
     purged: toNumber("purge", values.purge, 0),
+    keeps: values.forget,
     tell,
     save: async (figures: StoreFigures) => {
       measured.set(figures.store, figures);
@@ -74,9 +81,26 @@ const benchStores = async (values: Values): Promise<void> => {
   }
 };
 
+const benchPurge = async (values: Values): Promise<void> => {
+  const stores: StoreFigures[] = [];
+  const options = {
+    records: toNumber("records", values.records, 2_000),
+    purged: toNumber("purge", values.purge, 1_000),
+    keeps: values.forget,
+    tell,
+  };
+  for (const name of values.store ?? storeKinds.map((kind) => kind.name)) {
+    const figures = await measurePurgeAlone(storeKind(name), options);
+    stores.push(figures);
+    console.log(`${toStoreReport(figures)}\n`);
+    await save(values.json, { node: process.version, load: loadavg(), stores });
+  }
+};
+
 const benches = new Map([
   ["costs", benchCosts],
   ["stores", benchStores],
+  ["purge", benchPurge],
 ]);
 
 const main = async (): Promise<void> => {

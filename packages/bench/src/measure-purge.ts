@@ -1,12 +1,13 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { asAdapterId } from "@taskbridge/core/store";
+import { asAdapterId, type TaskStore } from "@taskbridge/core/store";
 import type { BenchedStore, StoreKind } from "./benched-store.ts";
 import { type Figures, latencies } from "./latencies.ts";
+import { purgedAdapter, purgingEngine } from "./purging-engine.ts";
 import { type Population, type SampleTask, taskAt, taskIdAt } from "./sample-task.ts";
-import { createAll } from "./seed.ts";
+import { batchSize, createAll } from "./seed.ts";
 import type { SeededStore } from "./verb.ts";
 
 /** What retention does to those who read meanwhile. */
@@ -19,33 +20,36 @@ export interface PurgeFigures {
   readonly during: Figures;
 }
 
-/** The adapter of the tasks that are purged, and the only one that the replicas have. */
-export const purgedAdapter: string = "purged";
-
+/** One where the reads are, as in a server that is polled while it purges, and one in a process of its own. */
 const replicas = 2;
 const readsPerSecond = 50;
 const beforeMs = 20_000;
 const askEveryMs = 250;
-const batchSize = 500;
 /** Whatever is wrong, it is not waited for longer. */
 const mostMs = 1_800_000;
 
-/** Lets two engines, each in a process of its own, purge that many expired records out of a store, and reads meanwhile. */
+/**
+ * Lets two engines purge that many expired records out of a store, and reads meanwhile. `keeps`: the backend keeps something for each,
+ * which it is told to forget.
+ */
 export const measurePurge = async (
   kind: StoreKind,
   place: BenchedStore,
   seeded: SeededStore,
-  expired: number,
+  { expired, keeps }: { readonly expired: number; readonly keeps: boolean },
 ): Promise<PurgeFigures> => {
   const { store } = seeded;
   const tasks = expiredTasks({ seed: "purged", size: expired * 2, now: store.now() }, expired);
-  const write = place.write ?? createAll(store);
-  for (let first = 0; first < tasks.length; first += batchSize) await write(tasks.slice(first, first + batchSize));
+  const { write } = place.filling ?? createAll(store);
+  const { atOnce = batchSize } = place;
+  for (let first = 0; first < tasks.length; first += atOnce) await write(tasks.slice(first, first + atOnce));
   const before = await readSteadily(seeded, pause(beforeMs));
   const startedAt = performance.now();
-  const purge = startReplicas(kind.name, place.url, expired);
+  const purge = startEngines(kind.name, place.url, store, { expired, keeps });
   const during = await readSteadily(seeded, purge);
-  const removedPerSecond = ((await purge) / (performance.now() - startedAt)) * 1_000;
+  const removed = await purge;
+  const removedPerSecond = (removed / (performance.now() - startedAt)) * 1_000;
+  if (removed !== expired) throw new Error(`${removed} were removed, ${expired} have expired`);
   for (const { record } of tasks.filter((_, index) => index % 1_000 === 0))
     if ((await store.read(record.taskId)) !== undefined) throw new Error(`${record.taskId} was not removed`);
   return { expired, replicas, removedPerSecond, before, during };
@@ -87,33 +91,45 @@ const readSteadily = async ({ population, draw, read }: SeededStore, work: Promi
 };
 
 /** Resolves with how many records were removed, once all were. */
-const startReplicas = async (kind: string, url: string, expired: number): Promise<number> => {
+const startEngines = async (
+  kind: string,
+  url: string,
+  store: TaskStore,
+  { expired, keeps }: { readonly expired: number; readonly keeps: boolean },
+): Promise<number> => {
   const program = fileURLToPath(new URL("./purge-replica.js", import.meta.url));
-  const children = Array.from({ length: replicas }, () => fork(program, [kind, url]));
-  const removed = new Map<ChildProcess, number>();
+  const child = fork(program, [kind, url, keeps ? "keeps" : "keeps nothing"]);
+  let [removedHere, removedThere] = [0, 0];
+  let fail: (error: Error) => void = () => {};
   const failed = new Promise<never>((_, reject) => {
-    for (const child of children) {
-      child.on("message", (told: { readonly removed?: number; readonly error?: string }) => {
-        if (told.error !== undefined) reject(new Error(`a replica: ${told.error}`));
-        else removed.set(child, told.removed ?? 0);
-      });
-      child.on("exit", (code) => reject(new Error(`a replica has ended with ${code}`)));
-    }
+    fail = reject;
   });
-  const sum = (): number => [...removed.values()].reduce((total, some) => total + some, 0);
+  failed.catch(() => {});
+  child.on("message", (told: { readonly removed?: number; readonly error?: string }) => {
+    if (told.error !== undefined) fail(new Error(`the other engine: ${told.error}`));
+    else removedThere = told.removed ?? 0;
+  });
+  child.on("exit", (code) => fail(new Error(`the other engine has ended with ${code}`)));
+  const engine = purgingEngine(store, keeps, {
+    removed: () => {
+      removedHere += 1;
+    },
+    failed: (message) => fail(new Error(`the engine: ${message}`)),
+  });
   const purge = async (): Promise<number> => {
-    for (const endsAt = performance.now() + mostMs; sum() < expired; await pause(askEveryMs)) {
-      if (performance.now() > endsAt) throw new Error(`only ${sum()} of ${expired} were removed`);
-      for (const child of children) if (child.connected) child.send("how many?");
+    await engine.open();
+    for (const endsAt = performance.now() + mostMs; removedHere + removedThere < expired; await pause(askEveryMs)) {
+      if (performance.now() > endsAt) throw new Error(`only ${removedHere + removedThere} of ${expired} were removed`);
+      if (child.connected) child.send("how many?");
     }
-    return sum();
+    return removedHere + removedThere;
   };
   try {
     return await Promise.race([purge(), failed]);
   } finally {
-    failed.catch(() => {});
-    const exits = children.filter(({ exitCode }) => exitCode === null).map((child) => once(child, "exit"));
-    for (const child of children) if (child.connected) child.disconnect();
-    await Promise.all(exits);
+    const exit = child.exitCode === null ? once(child, "exit") : undefined;
+    if (child.connected) child.disconnect();
+    await exit;
+    await engine.close();
   }
 };

@@ -30,8 +30,12 @@ export interface StoreBenchOptions {
   readonly records: readonly [number, number];
   readonly rounds: number;
   readonly operations: number;
+  /** The most time for one verb (milliseconds), beside its first two rounds. */
+  readonly verbMs: number;
   /** How many expired records are purged from the larger one. 0: none. */
   readonly purged: number;
+  /** Whether the backend keeps something for each of those, which it is told to forget. */
+  readonly keeps: boolean;
   /** Told what is being done. */
   readonly tell: (what: string) => void;
   /** Told what has been measured, before the purge as well: that takes its time. */
@@ -68,6 +72,27 @@ export const measureStore = async (kind: StoreKind, options: StoreBenchOptions):
   }
 };
 
+/** Fills one store of a kind and purges it, without measuring any verb. */
+export const measurePurgeAlone = async (kind: StoreKind, options: PurgeBenchOptions): Promise<StoreFigures> => {
+  const { records, purged, keeps, tell } = options;
+  const place = await kind.start();
+  try {
+    tell(`${kind.name}: ${records} records`);
+    const { seeded, figures } = await openSeeded(place, records);
+    try {
+      tell(`${kind.name}: purging ${purged} expired records`);
+      const purge = await measurePurge(kind, place, seeded, { expired: purged, keeps });
+      return { store: kind.name, durability: place.durability, sizes: [{ ...figures, verbs: [] }], purge };
+    } finally {
+      await seeded.store.close();
+    }
+  } finally {
+    await place.close();
+  }
+};
+
+export type PurgeBenchOptions = Pick<StoreBenchOptions, "purged" | "keeps" | "tell"> & { readonly records: number };
+
 interface Seeded {
   readonly seeded: SeededStore;
   readonly figures: Omit<SizeFigures, "verbs">;
@@ -78,7 +103,7 @@ const openSeeded = async (place: BenchedStore, size: number): Promise<Seeded> =>
   const population: Population = { seed: `bench ${size}`, size, now: store.now() };
   const before = await place.usage();
   const startedAt = performance.now();
-  await seed(population, place.write ?? createAll(store));
+  await seed(population, place.filling ?? createAll(store), place.atOnce);
   const seedSeconds = (performance.now() - startedAt) / 1_000;
   await checkSeed(population, store);
   const after = await place.usage();
@@ -100,12 +125,12 @@ const purgeLast = async (
   kind: StoreKind,
   places: readonly BenchedStore[],
   opened: readonly Seeded[],
-  { purged, tell }: StoreBenchOptions,
+  { purged, keeps, tell }: StoreBenchOptions,
 ): Promise<PurgeFigures | undefined> => {
   const place = places.at(-1);
   const last = opened.at(-1);
   if (purged === 0 || place === undefined || last === undefined) return undefined;
   tell(`${kind.name}: purging ${purged} expired records`);
   await putToSleep(last.seeded.store);
-  return measurePurge(kind, place, last.seeded, purged);
+  return measurePurge(kind, place, last.seeded, { expired: purged, keeps });
 };

@@ -30,7 +30,7 @@ const redisKindOf = (name: string, fsync: "everysec" | "always"): StoreKind => (
       url: server.url,
       durability: `append-only file, appendfsync ${fsync}`,
       open: () => createStore(server.url, { baseDirectory: process.cwd() }),
-      write: writeRedis(server.host, server.port),
+      filling: { write: writeRedis(server.host, server.port) },
       usage: () => usageOf(client),
       close: async () => {
         client.disconnect();

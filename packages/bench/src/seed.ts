@@ -5,23 +5,44 @@ import { type Population, type SampleTask, taskAt, taskIdAt } from "./sample-tas
 /** Writes many tasks at once, as `create` would have written each. */
 export type WriteTasks = (tasks: readonly SampleTask[]) => Promise<void>;
 
+/** A way to write tasks past the store. */
+export interface FillTasks {
+  readonly write: WriteTasks;
+  /** Lets many batches be written without the indexes that can be made afterwards, and then makes them. Nobody else may use the store meanwhile. */
+  readonly withoutIndexes?: (fill: () => Promise<void>) => Promise<void>;
+}
+
 const options = { uniqueKeys: [], maxOpenForOwner: null, maxOpenForTool: null };
 
 /** By the store's own `create`, all side by side. */
-export const createAll =
-  (store: TaskStore): WriteTasks =>
-  async (tasks) => {
+export const createAll = (store: TaskStore): FillTasks => ({
+  write: async (tasks) => {
     await Promise.all(tasks.map(({ record, payloads }) => store.create(record, { ...options, payloads })));
+  },
+});
+
+/** Tasks written at once, where nothing else is better. */
+export const batchSize = 500;
+
+/** Writes a population's tasks, oldest first. The next ones are made while the last ones are on their way. */
+export const seed = async (
+  population: Population,
+  { write, withoutIndexes }: FillTasks,
+  atOnce: number = batchSize,
+): Promise<void> => {
+  const fill = async (): Promise<void> => {
+    let writing = Promise.resolve();
+    for (let first = 0; first < population.size; first += atOnce) {
+      const length = Math.min(atOnce, population.size - first);
+      const tasks = Array.from({ length }, (_, offset) => taskAt(population, first + offset));
+      await writing;
+      writing = write(tasks);
+      // It is looked at when the next ones have been made.
+      writing.catch(() => {});
+    }
+    await writing;
   };
-
-const batchSize = 500;
-
-/** Writes a population's tasks from number `from`, oldest first. */
-export const seed = async (population: Population, write: WriteTasks, from = 0): Promise<void> => {
-  for (let first = from; first < population.size; first += batchSize) {
-    const length = Math.min(batchSize, population.size - first);
-    await write(Array.from({ length }, (_, offset) => taskAt(population, first + offset)));
-  }
+  await (withoutIndexes === undefined ? fill() : withoutIndexes(fill));
 };
 
 const checked = 200;

@@ -21,8 +21,8 @@ const whole = (value: number): string =>
 
 /** All that was measured of one kind of store, for people. */
 export const toStoreReport = (figures: StoreFigures): string => {
-  const parts = [`## ${figures.store} (${figures.durability})`, sizesTable(figures.sizes), verbsTable(figures.sizes)];
-  return [...parts, ...purgeLines(figures)].join("\n\n");
+  const parts = [`### ${figures.store} (${figures.durability})`, sizesTable(figures.sizes), verbsTable(figures.sizes)];
+  return [...parts, ...purgeLines(figures)].filter((part) => part !== "").join("\n\n");
 };
 
 const sizesTable = (sizes: readonly SizeFigures[]): string =>
@@ -39,7 +39,7 @@ const sizesTable = (sizes: readonly SizeFigures[]): string =>
 const verbsTable = (sizes: readonly SizeFigures[]): string => {
   const few = sizes[0];
   const many = sizes.at(-1);
-  if (few === undefined || many === undefined) return "";
+  if (few === undefined || many === undefined || many.verbs.length === 0) return "";
   const both = `${whole(few.records)} → ${whole(many.records)}`;
   const pair = (one: number, other: number): string => `${milliseconds(one)} → ${milliseconds(other)}`;
   const rows = many.verbs.map(({ verb, sequential, concurrent, atOnce }, index): Row => {
@@ -47,6 +47,7 @@ const verbsTable = (sizes: readonly SizeFigures[]): string => {
     if (before === undefined) throw new Error(`${verb} was not measured with ${few.records} records`);
     return [
       verb,
+      whole(sequential.count),
       pair(before.sequential.p50Ms, sequential.p50Ms),
       (sequential.p50Ms / before.sequential.p50Ms).toFixed(1),
       pair(before.sequential.p99Ms, sequential.p99Ms),
@@ -57,11 +58,11 @@ const verbsTable = (sizes: readonly SizeFigures[]): string => {
       `${whole(before.concurrent.perSecond)} → ${whole(concurrent.perSecond)}`,
     ];
   });
-  const head = ["p50 ms", "ratio", "p99 ms", "ratio", "at once", "p99 ms", "ratio", "per second"];
+  const head = ["calls", "p50 ms", "ratio", "p99 ms", "ratio", "at once", "p99 ms", "ratio", "per second"];
   return toTable([`${both}`, ...head], rows);
 };
 
-const purgeLines = ({ purge }: StoreFigures): readonly string[] => {
+const purgeLines = ({ sizes, purge }: StoreFigures): readonly string[] => {
   if (purge === undefined) return [];
   const row = (name: string, { count, p50Ms, p99Ms, maxMs }: Figures): Row => [
     name,
@@ -70,7 +71,8 @@ const purgeLines = ({ purge }: StoreFigures): readonly string[] => {
     milliseconds(p99Ms),
     milliseconds(maxMs),
   ];
-  const told = `${purge.replicas} engines purged ${whole(purge.expired)} expired records, ${whole(purge.removedPerSecond)} in a second; reads meanwhile:`;
+  const kept = whole(sizes.at(-1)?.records ?? 0);
+  const told = `${purge.replicas} engines purged ${whole(purge.expired)} expired records out of a store with ${kept} more, ${whole(purge.removedPerSecond)} in a second; reads meanwhile, 50 a second:`;
   const rows = [row("before", purge.before), row("during", purge.during)];
   return [told, toTable(["", "reads", "p50 ms", "p99 ms", "longest ms"], rows)];
 };

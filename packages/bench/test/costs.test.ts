@@ -41,7 +41,7 @@ const expected: Readonly<Record<string, Omit<CostFigures, "name">>> = {
   },
   "a cancel": { store: { read: 2, revise: 3 }, others: looks(2), backend: { cancel: 1, inspect: 1 } },
   "a task's expiry": {
-    store: { due: 2, nextWakeAt: 1, revise: 2, remove: 1 },
+    store: { due: 2, nextWakeAt: 1, remove: 1 },
     others: none,
     backend: { forget: 1 },
   },

@@ -110,13 +110,7 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
     revise: async (record, expectedRevision, reviseOptions = {}) => {
       const entry = entries.get(record.taskId);
       if (entry === undefined) throw recordMissing(record.taskId, "revise");
-      if (entry.record.revision !== expectedRevision) {
-        const message = `task ${record.taskId} is at revision ${entry.record.revision}, not ${expectedRevision}`;
-        throw new BridgeError("conflict", message, {
-          operation: "revise",
-          data: { taskId: record.taskId, revision: entry.record.revision },
-        });
-      }
+      if (entry.record.revision !== expectedRevision) throw atAnother("revise", entry.record, expectedRevision);
       const payloads = entry.payloads;
       if (reviseOptions.dropPayloads === "all") payloads.clear();
       else for (const name of reviseOptions.dropPayloads ?? []) payloads.delete(name);
@@ -126,10 +120,13 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
       );
     },
 
-    remove: async (taskId) => {
+    remove: async (taskId, expectedRevision) => {
       const entry = entries.get(taskId);
+      if (entry !== undefined && expectedRevision !== undefined && entry.record.revision !== expectedRevision)
+        throw atAnother("remove", entry.record, expectedRevision);
       entries.delete(taskId);
       for (const key of entry?.uniqueKeys ?? []) releaseKey(taskId, key);
+      return entry !== undefined;
     },
 
     list: async (scope, filter, cursor, limit) => {
@@ -270,6 +267,12 @@ const assertWithinLimits = (
 
 const keyTaken = (taskId: TaskId): BridgeError =>
   new BridgeError("conflict", `taken by task ${taskId}`, { operation: "create", data: { taskId } });
+
+const atAnother = (operation: string, { taskId, revision }: TaskRecord, expected: number): BridgeError =>
+  new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
+    operation,
+    data: { taskId, revision },
+  });
 
 const recordMissing = (taskId: TaskId, operation: string): BridgeError =>
   new BridgeError("not_found", `there is no task ${taskId}`, { operation });

@@ -55,6 +55,8 @@ export interface Balancer extends BalancerTarget {
 }
 
 const loopback = "127.0.0.1";
+/** Longer than clients keep an idle connection, so that none sends into one that is being closed (milliseconds). */
+const keepAliveMs = 75_000;
 /** Belong to one connection: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
 const ownHeaders = new Set(["connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade"]);
 
@@ -102,6 +104,7 @@ export const startRoundRobin = async (options: BalancerOptions): Promise<Balance
     }
   };
   const server = createServer((incoming, response) => void passOn(incoming, response));
+  server.keepAliveTimeout = keepAliveMs;
   server.listen(options.port ?? 0, loopback);
   await once(server, "listening");
   const address = server.address();
@@ -164,7 +167,8 @@ const exchange = (incoming: IncomingMessage, response: ServerResponse, target: B
       hasBegun = true;
       const status = answer.statusCode ?? 502;
       response.writeHead(status, toPassedOn(answer.headers));
-      response.flushHeaders();
+      // What streams may have nothing to send for long; anything else goes in one piece.
+      if (answer.headers["content-length"] === undefined) response.flushHeaders();
       answer.on("error", onLost);
       answer.on("end", () => settle(status));
       answer.pipe(response);

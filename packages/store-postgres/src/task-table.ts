@@ -7,6 +7,7 @@ import {
   type TaskRecord,
   type TaskStore,
 } from "@taskbridge/core/store";
+import { createRemoval } from "./create-removal.ts";
 import { toListQuery } from "./list-query.ts";
 import { toPayloadParameters } from "./payload-parameters.ts";
 import type { StoreParts } from "./store-parts.ts";
@@ -107,14 +108,7 @@ export const createTaskTable = (parts: StoreParts): TaskTable => {
       return parse(text);
     },
 
-    remove: async (taskId) => {
-      const [row] = await query<{ readonly was_there: boolean; readonly leaves_garbage: boolean }>("remove", {
-        text: toCall(`${schema}.remove_task_2`, 2),
-        values: [toIdKey(taskId), removedIdTakenMs],
-      });
-      if (row?.was_there) changed(taskId);
-      if (row?.leaves_garbage) void sweep();
-    },
+    remove: createRemoval(parts),
 
     list: async (scope, filter, cursor, limit) => {
       const { text, values } = toListQuery(schema, scope, filter, cursor, limit);

@@ -40,6 +40,8 @@ describeWithPostgres("plans", () => {
       await store.list({ operator: true }, { tool: "own", slotHeld: true }, undefined, 20);
       await store.remove(created.taskId);
     }
+    const many = await Promise.all(Array.from({ length: 20 }, () => createSample(store, { tool: "many" })));
+    await Promise.all(many.map(({ taskId, revision }) => store.remove(taskId, revision)));
   };
 
   it("of no verb walk a table or an index, neither those made while it was empty nor those made for a full one", async () => {

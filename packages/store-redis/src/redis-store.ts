@@ -126,8 +126,10 @@ export const storeOn = (
       const call = startCall("revise", options.durable !== false);
       return announced(record.taskId, reviseRecord(context, call, record, expectedRevision, options));
     },
-    remove: async (taskId) => {
-      if (await removeRecord(context, startCall("remove", true), taskId)) context.announce(taskId);
+    remove: async (taskId, expectedRevision) => {
+      const wasThere = await removeRecord(context, startCall("remove", true), taskId, expectedRevision);
+      if (wasThere) context.announce(taskId);
+      return wasThere;
     },
     list: (scope, filter, cursor, limit) => listRecords(context, startCall("list"), { scope, filter, cursor, limit }),
     due: (limit, claimForMs) => due.due(startCall("due"), limit, claimForMs),

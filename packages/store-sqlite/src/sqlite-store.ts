@@ -77,15 +77,17 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
       return JSON.parse(text);
     },
 
-    remove: async (taskId) => {
-      await write("remove", true, () => {
-        const task = tasks.find(taskId);
-        if (task === undefined) return;
+    remove: async (taskId, expectedRevision) => {
+      const wasThere = await write("remove", true, () => {
+        const task = tasks.find(taskId, expectedRevision);
+        if (task === undefined) return false;
         payloads.drop(task, "all");
         tasks.delete(taskId);
         changes.append(taskId);
+        return true;
       });
       await payloads.sweep();
+      return wasThere;
     },
 
     list: (scope, filter, cursor, limit) => read("list", () => tasks.list(scope, filter, cursor, limit)),

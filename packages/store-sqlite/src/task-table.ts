@@ -18,8 +18,8 @@ import type { Connection } from "./connection.ts";
 /** Records as JSON, with what is searched for in columns beside. The caller provides the transaction. */
 export interface TaskTable {
   read(taskId: TaskId): TaskRecord | undefined;
-  /** The rowid. */
-  find(taskId: TaskId): number | undefined;
+  /** The rowid. With a revision: throws `conflict` as `TaskStore.remove` promises. */
+  find(taskId: TaskId, expectedRevision?: number): number | undefined;
   /** `text` is the record as JSON. Throws `conflict` and `limit_exceeded` as `TaskStore.create` promises. Returns the rowid. */
   insert(record: TaskRecord, text: string, options: CreateOptions): number;
   /** Throws `conflict` and `not_found` as `TaskStore.revise` promises. Returns the rowid. */
@@ -67,11 +67,23 @@ const selectColumns = `SELECT id, revision, ${columnNames.join(", ")} FROM tasks
 const insertRow = `INSERT INTO tasks (task_id, revision, record, ${columnNames.join(", ")})
   VALUES (@task_id, @revision, @record, ${columnNames.map((name) => `@${name}`).join(", ")})`;
 
+const atAnother = (operation: string, taskId: TaskId, revision: number, expected: number): BridgeError =>
+  new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
+    operation,
+    data: { taskId, revision },
+  });
+
 const parse = (text: unknown): TaskRecord => JSON.parse(text as string);
 
 export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: () => number): TaskTable => {
-  const find = (taskId: TaskId): number | undefined =>
-    prepare("SELECT id FROM tasks WHERE task_id = ?").pluck().get(taskId) as number | undefined;
+  const find = (taskId: TaskId, expectedRevision?: number): number | undefined => {
+    const found = prepare("SELECT id, revision FROM tasks WHERE task_id = ?").get(taskId) as
+      | { readonly id: number; readonly revision: number }
+      | undefined;
+    if (found !== undefined && expectedRevision !== undefined && found.revision !== expectedRevision)
+      throw atAnother("remove", taskId, found.revision, expectedRevision);
+    return found?.id;
+  };
 
   const assertFree = (taskId: TaskId, uniqueKeys: readonly UniqueKey[]): void => {
     const heldBy = prepare("SELECT task_id FROM unique_keys WHERE key = ? AND (until IS NULL OR until > ?)").pluck();
@@ -142,12 +154,7 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
         | undefined;
       if (stored === undefined)
         throw new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
-      if (stored.revision !== expectedRevision) {
-        throw new BridgeError("conflict", `task ${taskId} is at revision ${stored.revision}, not ${expectedRevision}`, {
-          operation: "revise",
-          data: { taskId, revision: stored.revision },
-        });
-      }
+      if (stored.revision !== expectedRevision) throw atAnother("revise", taskId, stored.revision, expectedRevision);
       const columns = columnsOf(record);
       // Only what differs: SQLite rewrites the index of every column that a statement names.
       const changed = columnNames.filter((name) => columns[name] !== stored[name]);

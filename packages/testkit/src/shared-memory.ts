@@ -76,10 +76,11 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
           }),
         read: (taskId) => pass(() => memory.read(taskId)),
         revise: (record, expected, revised) => write(record.taskId, () => memory.revise(record, expected, revised)),
-        remove: (taskId) =>
+        remove: (taskId, expected) =>
           write(taskId, async () => {
-            if ((await memory.read(taskId)) !== undefined) removed.set(taskId, memory.now() + removedIdTakenMs);
-            await memory.remove(taskId);
+            const wasThere = await memory.remove(taskId, expected);
+            if (wasThere) removed.set(taskId, memory.now() + removedIdTakenMs);
+            return wasThere;
           }),
         list: (scope, filter, cursor, limit) => pass(() => memory.list(scope, filter, cursor, limit)),
         due: (limit, claimForMs) =>

@@ -117,11 +117,44 @@ export const testCreate = ({ describe, it, store, reopen, elapseRemovals }: Stor
     it("removes record and payloads, and may be repeated", async () => {
       const payloads = [{ name: "input" as const, bytes: new Uint8Array(8) }];
       const { taskId } = await createSample(store(), {}, { payloads });
-      await store().remove(taskId);
-      await store().remove(taskId);
+      assert.deepEqual([await store().remove(taskId), await store().remove(taskId)], [true, false]);
       assert.equal(await store().read(taskId), undefined);
       assert.equal(await store().readPayload(taskId, "input", { offset: 0, length: 8 }), undefined);
       assertSame((await store().list({ operator: true }, { includeExpired: true }, undefined, 10)).records, []);
+    });
+
+    it("removes only the revision that is expected, if one is, and else has changed nothing", async () => {
+      const payloads = [{ name: "input" as const, bytes: new Uint8Array(8) }];
+      const uniqueKeys = [{ key: "minted", heldForMs: 3_600_000 }];
+      const created = await createSample(store(), { wakeAt: 1 }, { payloads, uniqueKeys });
+      const { taskId } = created;
+      const revised = await store().revise({ ...created, message: "revised" }, 1);
+      for (const expected of [1, 3, 0]) {
+        const error = await assertRejects(store().remove(taskId, expected), "conflict");
+        assertSame([error.operation, error.data], ["remove", { taskId, revision: 2 }]);
+      }
+      assertSame(await store().read(taskId), revised);
+      assertSame(await store().due(10), [revised]);
+      assert.ok(await store().readPayload(taskId, "input", { offset: 0, length: 8 }));
+      assert.deepEqual([await store().remove(taskId, 2), await store().remove(taskId, 2)], [true, false]);
+      assert.equal(await store().read(taskId), undefined);
+      const held = await assertRejects(createSample(store(), {}, { uniqueKeys: [{ key: "minted" }] }), "conflict");
+      assert.equal(held.data?.taskId, taskId);
+    });
+
+    it("tells of each of many removals at once what became of it", async () => {
+      const created = await Promise.all(Array.from({ length: 120 }, () => createSample(store(), { wakeAt: 1 })));
+      const idsOf = (records: readonly { readonly taskId: string }[]): string[] =>
+        records.map(({ taskId }) => taskId).sort();
+      const revised = created.filter((_, index) => index % 10 === 0);
+      for (const record of revised) await store().revise({ ...record, message: "revised" }, 1);
+      const removals = created.map(({ taskId, revision }) => store().remove(taskId, revision));
+      const again = store().remove((created[1] as TaskRecord).taskId);
+      const { errors } = await settleAll(removals, "conflict");
+      await again;
+      assertSame(errors.map((error) => error.data?.taskId).sort(), idsOf(revised));
+      assertSame(idsOf((await store().list({ operator: true }, {}, undefined, 500)).records), idsOf(revised));
+      assertSame(idsOf(await store().due(500)), idsOf(revised));
     });
 
     it("keeps the ID taken for a while, so that a create that was still on its way brings nothing back", async () => {

@@ -81,10 +81,14 @@ export const testOddValues = ({ describe, it, store }: StoreSuite): void => {
       let cursor: string | undefined;
       do {
         const page = await store().list({ operator: true }, {}, cursor, 1);
-        seen.push(...page.records.map((record) => record.message));
+        seen.push(...page.records.map(({ message, createdAt }) => [message, createdAt]));
         cursor = page.cursor;
       } while (cursor !== undefined);
-      assertSame(seen, ["2", "1", "0"]);
+      assertSame(seen, [
+        ["2", 1000.75],
+        ["1", 1000.5],
+        ["0", 1000.25],
+      ]);
       assert.equal(await store().nextWakeAt(), 1000.25);
       assertSame(
         (await store().due(10)).map((record) => record.message),

@@ -63,6 +63,24 @@ export const testRaces = ({ describe, it, store, reopen, elapseRemovals }: Store
       }
     });
 
+    it("lets either a revision through or the removal of the revision before, never both", async () => {
+      for (let round = 0; round < 20; round++) {
+        const created = await createSample(store(), { wakeAt: 1 });
+        const both = [
+          () => store().revise({ ...created, message: "new" }, 1),
+          () => store().remove(created.taskId, 1),
+        ] as const;
+        const [first, second] = round % 2 === 0 ? both : ([both[1], both[0]] as const);
+        const outcomes = await Promise.allSettled([first(), second()]);
+        const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+        assert.equal(refused.length, 1, `round ${round}`);
+        const kept = await store().read(created.taskId);
+        await assertRejects(Promise.reject(refused[0]), kept === undefined ? "not_found" : "conflict");
+        assert.equal(kept?.revision, kept && 2);
+        await store().remove(created.taskId);
+      }
+    });
+
     it("removes once and for all what is revised at the same time", async () => {
       for (let round = 0; round < 10; round++) {
         const created = await createSample(store(), { wakeAt: 1 }, { uniqueKeys: [{ key: "plain" }] });

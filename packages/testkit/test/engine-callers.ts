@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TaskView } from "@taskbridge/core";
 import type { Act, owners } from "./engine-commands.ts";
-import { hasEnded } from "./engine-ledger.ts";
+import { hasEnded, isOver } from "./engine-ledger.ts";
 import { accessOf, type Model } from "./engine-model.ts";
 
 /** The item at this index, counted round; undefined only of none. */
@@ -39,7 +39,7 @@ export const create = (model: Model, act: Extract<Act, { readonly do: "create" |
     if (request.taskId !== undefined && request.taskId !== record.taskId)
       model.accuse(`a client minted ${request.taskId} and was given ${record.taskId}`);
     if (last === undefined) model.accuse("a task was handed out that was never written");
-    else if (model.ledger.isRemoved(taskId) && last.expired !== true)
+    else if (model.ledger.isRemoved(taskId) && !isOver(last, model.world.now()))
       model.accuse(`task ${taskId} was handed out after it had been removed`);
   });
   if (act.do === "create and hang up") hangUp.abort();

@@ -66,7 +66,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     removed.add(taskId);
     if (last.expired === true && last.slotHeld)
       accuse(`task ${taskId.slice(0, 6)} was removed while its slot was held`);
-    if (last.expired !== true && options.isHandedOut(taskId))
+    if (!isOver(last, world.now()) && options.isHandedOut(taskId))
       accuse(`task ${taskId.slice(0, 6)} was removed although it had been handed out`);
   };
 
@@ -99,10 +99,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
             noteRevision(written);
             return written;
           }),
-        remove: (taskId) =>
+        remove: (taskId, expected) =>
           pass(async () => {
-            await store.remove(taskId);
+            const wasThere = await store.remove(taskId, expected);
             noteRemoval(taskId);
+            return wasThere;
           }),
         list: (scope, filter, cursor, limit) => pass(() => store.list(scope, filter, cursor, limit)),
         due: (limit, claimForMs) => pass(() => store.due(limit, claimForMs)),
@@ -124,6 +125,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
 
 export const hasEnded = (record: Pick<TaskRecord, "state">): boolean =>
   record.state === "succeeded" || record.state === "failed" || record.state === "cancelled";
+
+/** Whether a task has been kept for as long as it should, so that it may go at any time. */
+export const isOver = (record: TaskRecord, now: number): boolean =>
+  record.expired === true ||
+  (hasEnded(record) && !record.slotHeld && (record.expiresAt ?? Number.POSITIVE_INFINITY) <= now);
 
 /** Whether the start was given up without ever learning a ref, as its backend may leave no other way. */
 export const isStartUnknown = (record: TaskRecord): boolean =>

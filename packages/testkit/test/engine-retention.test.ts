@@ -185,9 +185,10 @@ describe(`${expiring} tasks`, () => {
         records++;
         return created;
       },
-      remove: async (taskId) => {
-        if ((await store.read(taskId)) !== undefined) records--;
-        return store.remove(taskId);
+      remove: async (...given) => {
+        const wasThere = await store.remove(...given);
+        if (wasThere) records--;
+        return wasThere;
       },
     });
     const world = createWorld({

@@ -35,6 +35,10 @@ export interface FleetOptions {
   /** How wrong the clock of each replica is (milliseconds). */
   readonly skewsMs?: readonly number[];
   readonly onOutcome?: BalancerOptions["onOutcome"];
+  /** What the server advertises, and how often it looks at most (milliseconds). Default: 250. */
+  readonly pollIntervalMs?: number;
+  /** Replicas reach store and queue without anything between that could cut them off. */
+  readonly isDirect?: boolean;
 }
 
 /** The connections of one replica. */
@@ -52,6 +56,7 @@ export interface Fleet {
   readonly replicas: readonly Place[];
   /** Where each replica listens. */
   readonly targets: readonly BalancerTarget[];
+  /** By replica; none where they are direct. */
   readonly links: readonly Links[];
   readonly workers: readonly Place[];
   readonly store: BackingStore;
@@ -92,9 +97,11 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
     const replicas: Place[] = [];
     const targets: BalancerTarget[] = [];
     for (let index = 0; index < options.replicas; index++) {
-      const link = await openLinks(store, queue);
-      links.push(link);
-      closing.push(() => Promise.all([link.queue.close(), link.store?.close()]));
+      const link = options.isDirect === true ? undefined : await openLinks(store, queue);
+      if (link !== undefined) {
+        links.push(link);
+        closing.push(() => Promise.all([link.queue.close(), link.store?.close()]));
+      }
       const name = `replica-${index}`;
       const isNext = options.isMixed === true && index === 0;
       const find = index === options.replicas - 1 ? findOther : undefined;
@@ -102,10 +109,11 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       const config = await writeConfig({
         folder: isNext ? nextFolder : find === undefined ? folder : otherFolder,
         name,
-        store: store.urlAt(link.store),
-        queueUrl: `redis://${link.queue.host}:${link.queue.port}`,
+        store: store.urlAt(link?.store),
+        queueUrl: link === undefined ? queue.url : `redis://${link.queue.host}:${link.queue.port}`,
         tokensFile,
         drainMs: options.drainMs,
+        pollIntervalMs: options.pollIntervalMs ?? 250,
       });
       targets.push(target);
       const skewMs = options.skewsMs?.[index] ?? 0;

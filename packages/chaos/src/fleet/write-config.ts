@@ -15,6 +15,8 @@ export interface ConfigOptions {
   readonly tokensFile: string;
   /** How long it goes on serving when it is told to stop (milliseconds). */
   readonly drainMs: number;
+  /** Of every tool (milliseconds). */
+  readonly pollIntervalMs: number;
 }
 
 const input = {
@@ -23,19 +25,19 @@ const input = {
   required: ["call", "ms"],
 };
 
-const tool = (name: string): object => ({
+const toTool = (name: string, pollIntervalMs: number): object => ({
   name,
   description: `The pipeline ${name}.`,
   adapter: "queues",
   target: { queue: queueName, job: name },
   input,
-  task: { pollIntervalMs: 250 },
+  task: { pollIntervalMs },
 });
 
 /** Writes the configuration of a replica, and tells where it is. */
 export const writeConfig = async ({ folder, name, ...config }: ConfigOptions): Promise<string> => {
   const path = join(folder, `${name}.yaml`);
-  const { store, queueUrl, tokensFile, drainMs } = config;
+  const { store, queueUrl, tokensFile, drainMs, pollIntervalMs } = config;
   const text = stringify({
     server: {
       name: "chaos",
@@ -47,7 +49,7 @@ export const writeConfig = async ({ folder, name, ...config }: ConfigOptions): P
     },
     store,
     adapters: { queues: { use: "bullmq", connection: queueUrl, prefix: queuePrefix } },
-    tools: ["quick", "slow", "ask", "fail"].map(tool),
+    tools: ["quick", "slow", "ask", "fail"].map((tool) => toTool(tool, pollIntervalMs)),
     limits: { maxConcurrentTasksPerOwner: 1_000, maxWaitsPerOwner: 1_000 },
   });
   await writeFile(path, text);

@@ -133,10 +133,12 @@ export interface TaskStore {
   /** Replaces the record if its stored revision is `expectedRevision`, else rejects with `conflict`; `not_found` when removed. */
   revise(record: TaskRecord, expectedRevision: number, options?: ReviseOptions): Promise<TaskRecord>;
   /**
-   * Removes record and payloads. Idempotent. Unique keys with `until` in the future or with `heldForMs` stay taken, in the same write,
-   * and so does the ID in a store that is `shared`: see `create`.
+   * Removes record and payloads; resolves with whether there was one. Idempotent. Unique keys with `until` in the future or with
+   * `heldForMs` stay taken, in the same write, and so does the ID in a store that is `shared`: see `create`. With `expectedRevision` it
+   * removes that revision only: rejects with `conflict` when the record is at another, and then has changed nothing. Calls at the same
+   * time may share one write, and then one failure of it.
    */
-  remove(taskId: TaskId): Promise<void>;
+  remove(taskId: TaskId, expectedRevision?: number): Promise<boolean>;
   /** At most `limit` records, from the beginning or from where `cursor` (of the same scope and filter) left off. Read only. */
   list(scope: ListScope, filter: ListFilter, cursor: string | undefined, limit: number): Promise<ListPage>;
   /**

@@ -1,19 +1,21 @@
+import type { BridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import { aboutTask } from "./audit.ts";
-import { keepEffects } from "./effects.ts";
+import { backOffMs, keepEffects, withClaimedEffect, withEffectDelayed } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { reviseTask } from "./revise-task.ts";
 
 /**
  * Frees what an ended task kept, once its time is over, and wakes who waits for it. The record itself goes as soon as the
  * backend has released its part; until then every verb answers that the task has expired. `deleted`: whatever the time,
- * and every verb answers as if there were none.
+ * and every verb answers as if there were none. `refusal`: why the backend has not released its part yet.
  */
 export const expireTask = async (
   engine: EngineContext,
   record: TaskRecord,
   why: "expired" | "deleted" = "expired",
+  refusal?: BridgeError,
 ): Promise<TaskRecord | undefined> => {
   let isNew = false;
   const expired = await reviseTask(
@@ -35,7 +37,8 @@ export const expireTask = async (
         (effect) => current.slotHeld && (effect.kind === "cancel" || effect.kind === "start"),
       );
       const keepsInput = stopping.effects.some((effect) => effect.kind === "start");
-      return { record: stopping, dropPayloads: keepsInput ? ["output"] : "all" };
+      const left = refusal === undefined || stopping.slotHeld ? stopping : withRefusal(engine, stopping, refusal);
+      return { record: left, dropPayloads: keepsInput ? ["output"] : "all" };
     },
     record,
   );
@@ -43,4 +46,11 @@ export const expireTask = async (
     engine.audit({ kind: why === "deleted" ? "task_deleted" : "task_expired", ...aboutTask(expired) });
   }
   return expired;
+};
+
+/** Puts the last effect of a record off, whose first attempt has failed. */
+const withRefusal = (engine: EngineContext, record: TaskRecord, { message, retryAfterMs }: BridgeError): TaskRecord => {
+  const notBefore = engine.store.now() + backOffMs(1, (engine.random(1)[0] as number) / 255, retryAfterMs);
+  const claimed = withClaimedEffect(record, { kind: "forget" }, notBefore);
+  return withEffectDelayed(claimed, `e${claimed.minted}`, notBefore, message);
 };

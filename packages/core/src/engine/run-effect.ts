@@ -16,6 +16,7 @@ import {
 } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failRefusedStart } from "./fail-refused-start.ts";
+import { forgetExecution } from "./forget-execution.ts";
 import { resumeStart } from "./resume-start.ts";
 import { reviseTask } from "./revise-task.ts";
 import { releaseSlot } from "./transitions.ts";
@@ -59,7 +60,7 @@ export const runClaimedEffect = async (engine: EngineContext, record: TaskRecord
     case "capture":
       return captureOutput(engine, record, effect);
     case "forget":
-      return forgetExecution(engine, record, effect);
+      return forgetAndRemove(engine, record, effect);
   }
 };
 
@@ -190,26 +191,9 @@ const sendHeartbeat = async (
 /** Attempts after which a record is removed although its backend did not release what it keeps. */
 const mostForgetAttempts = 10;
 
-const forgetExecution = async (engine: EngineContext, record: TaskRecord, effect: Effect): Promise<void> => {
-  const ref = record.ref;
-  if (ref !== undefined && engine.adapters.get(record.adapterId)?.forget !== undefined) {
-    try {
-      await callAdapter(engine, {
-        adapterId: record.adapterId,
-        operation: "forget",
-        timeoutMs: callMs("forget", engine.limits.callTimeoutMs),
-        onTimeout: "unavailable",
-        record,
-        run: async (used, context) => used.forget?.(ref, context),
-      });
-    } catch (error) {
-      if (
-        engine.closing.aborted ||
-        !(await delayOrDrop(engine, record, effect, toBridgeError(error), mostForgetAttempts))
-      )
-        return;
-    }
-  }
+const forgetAndRemove = async (engine: EngineContext, record: TaskRecord, effect: Effect): Promise<void> => {
+  const refusal = await forgetExecution(engine, record);
+  if (refusal !== undefined && !(await delayOrDrop(engine, record, effect, refusal, mostForgetAttempts))) return;
   await engine.store.remove(record.taskId);
   engine.audit({ kind: "task_removed", ...aboutTask(record) });
   engine.hub.publish(record.taskId, undefined);

@@ -4,8 +4,8 @@ import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
 import { isActionable, withEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { isOver, purgeTask } from "./purge-task.ts";
 import { openQuestions } from "./questions.ts";
-import { expireTask } from "./retention.ts";
 import { reviseTask } from "./revise-task.ts";
 import { runDueEffect } from "./run-effect.ts";
 import { failTask, mustStopAt } from "./transitions.ts";
@@ -14,8 +14,7 @@ import { failTask, mustStopAt } from "./transitions.ts";
 export const serveDue = async (engine: EngineContext, due: TaskRecord): Promise<void> => {
   let record: TaskRecord | undefined = due;
   const now = engine.store.now();
-  if (record.expiresAt !== undefined && record.expiresAt <= now && record.expired !== true)
-    record = await expireTask(engine, record);
+  if (isOver(record, now)) record = await purgeTask(engine, record);
   if (record !== undefined && hasRunTooLong(record, now)) record = await stopLongRun(engine, record);
   if (
     record !== undefined &&
@@ -25,7 +24,9 @@ export const serveDue = async (engine: EngineContext, due: TaskRecord): Promise<
   }
   if (record === undefined) return;
   const current = record;
-  const effects = current.effects.filter((effect) => effect.notBefore <= now && isActionable(current, effect));
+  // By now: what has just been added is due as well, and is not left behind all that was due before it.
+  const dueBy = engine.store.now();
+  const effects = current.effects.filter((effect) => effect.notBefore <= dueBy && isActionable(current, effect));
   await Promise.all(effects.map((effect) => runDueEffect(engine, current, effect.id)));
 };
 

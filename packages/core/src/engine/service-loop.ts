@@ -2,13 +2,21 @@ import type { TaskId } from "../contract/identity.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 import { isForeign } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { isKeptByBackend } from "./forget-execution.ts";
+import { isOver } from "./purge-task.ts";
 import { serveDue } from "./serve-due.ts";
 import type { Service } from "./service.ts";
 import { toFaultEvent } from "./to-fault-event.ts";
 import { wakeAtOf } from "./transitions.ts";
 
-/** Records served side by side. */
+/** Records served side by side, each with calls to a backend. */
 const mostAtOnce = 16;
+/** Records removed side by side, which a store does many at a time: next to nothing for those who read meanwhile. */
+const mostRemoved = 32;
+/** Records that a look asks for, and the most while it finds more than it can bring (a backlog). */
+const [leastPage, mostPage] = [16, 128];
+/** A page that takes longer (milliseconds) is followed by a small one: what others could serve is not handed out to wait here. */
+const longestPageMs = 1_000;
 /** Another process's write may set an earlier time than the one waited for; it is noticed at the latest after this (milliseconds). */
 const longestPauseMs = 5_000;
 /** A record that could not be served, or that another process serves, is left alone for this long (milliseconds). */
@@ -28,6 +36,7 @@ export const serviceLoop = (engine: EngineContext): Service => {
   /** The earliest time set by a write while a turn was under way: it may have come after the turn's own look. */
   let setMeanwhile = Number.POSITIVE_INFINITY;
   let isStopped = false;
+  let pageSize = leastPage;
   const coolUntil = new Map<TaskId, number>();
 
   const plan = (at: number): void => {
@@ -60,16 +69,36 @@ export const serviceLoop = (engine: EngineContext): Service => {
     for (const [taskId, until] of coolUntil) if (until <= now) coolUntil.delete(taskId);
     const { shared } = engine.store;
     // What is claimed is passed over the next time, so that what cools down here does not come again and again.
-    const due = await (shared
-      ? engine.store.due(mostAtOnce, handedOutMs)
-      : engine.store.due(mostAtOnce + coolUntil.size));
-    const ready = due.filter((record) => !coolUntil.has(record.taskId)).slice(0, mostAtOnce);
-    await Promise.all(ready.map((record) => serve(record)));
-    if (ready.length > 0 || (shared && due.length === mostAtOnce)) return engine.store.now();
+    const asked = pageSize;
+    const due = await (shared ? engine.store.due(asked, handedOutMs) : engine.store.due(asked + coolUntil.size));
+    const ready = due.filter((record) => !coolUntil.has(record.taskId)).slice(0, asked);
+    await serveAll(ready, now);
+    const isBacklog = ready.length === asked && engine.store.now() - now < longestPageMs;
+    pageSize = isBacklog ? Math.min(2 * asked, mostPage) : leastPage;
+    if (ready.length > 0 || (shared && due.length === asked)) return engine.store.now();
     if (due.length > 0) return now + coolDownMs;
     const next = (await engine.store.nextWakeAt()) ?? Number.POSITIVE_INFINITY;
     // What was due at the time of the look is with another process.
     return Math.min(next <= now ? now + coolDownMs : next, engine.store.now() + longestPauseMs);
+  };
+
+  const serveAll = async (ready: readonly TaskRecord[], now: number): Promise<void> => {
+    const goes = (record: TaskRecord): boolean => isOver(record, now) && !isKeptByBackend(engine, record);
+    await Promise.all([
+      serveSome(ready.filter(goes), mostRemoved),
+      serveSome(
+        ready.filter((record) => !goes(record)),
+        mostAtOnce,
+      ),
+    ]);
+  };
+
+  const serveSome = async (records: readonly TaskRecord[], atOnce: number): Promise<void> => {
+    const rest = records.values();
+    const work = async (): Promise<void> => {
+      for (const record of rest) await serve(record);
+    };
+    await Promise.all(Array.from({ length: Math.min(atOnce, records.length) }, work));
   };
 
   const serve = async (record: TaskRecord): Promise<void> => {

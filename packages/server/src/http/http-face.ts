@@ -10,6 +10,7 @@ import { type OwnerPolicy, readOwner, toAuthInfo, toOwner } from "../caller.ts";
 import { createLegacyHttp } from "../legacy/legacy-http.ts";
 import { createHttpListen } from "../listen/http-listen.ts";
 import type { ListenContext } from "../listen/open-subscription.ts";
+import { answerPoll, claimsPoll, type PollHeaders } from "../modern/answer-poll.ts";
 import { createServerFactory } from "../modern/server-factory.ts";
 import { refuse, refuseTooLarge } from "../refuse.ts";
 
@@ -19,6 +20,11 @@ export interface HttpFace {
   fetch(request: Request, options?: { readonly authInfo?: AuthInfo }): Promise<Response>;
   /** For those who must know before they read a body. Undefined: nobody needs to be verified. */
   authenticate(headers: Readonly<Record<string, string | undefined>>): Promise<Authenticated>;
+  /**
+   * Answers a poll of 2026-07-28 from its headers and body as they came, of a caller that was verified before: the JSON of an
+   * answer with 200. Undefined: `fetch` is to answer.
+   */
+  poll(headers: PollHeaders, body: readonly Buffer[], authInfo: AuthInfo | undefined): Promise<string | undefined>;
   toolsChanged(): void;
   /** Ends subscriptions, saying so. */
   endStreams(): void;
@@ -76,6 +82,10 @@ export const createHttpFace = (context: ListenContext, { policy, auth }: HttpFac
         ...(authInfo === undefined ? {} : { authInfo }),
         ...(parsedBody === undefined ? {} : { parsedBody }),
       });
+    },
+    poll: async (headers, body, authInfo) => {
+      if (!claimsPoll(context.serve, headers)) return undefined;
+      return answerPoll(context.serve, readOwner(authInfo, policy), headers, Buffer.concat(body).toString());
     },
     toolsChanged: () => {
       handler.notify.toolsChanged();

@@ -100,6 +100,11 @@ export const listenHttp = async (
     });
     if (body instanceof Error) return void response.destroy();
     if (body === undefined) return send(request, response, refuseTooLarge(maxBodyBytes));
+    const polled = method === "POST" ? await face.poll(headers, body, verified.authInfo) : undefined;
+    if (polled !== undefined) {
+      const length = { "content-type": "application/json", "content-length": Buffer.byteLength(polled) };
+      return void response.writeHead(200, { ...length, ...(isLeaving ? { connection: "close" } : {}) }).end(polled);
+    }
     const { url } = request;
     await serve(
       {

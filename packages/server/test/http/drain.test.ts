@@ -32,10 +32,10 @@ const drain = (served: Served): Draining => ({ ...served, stopped: served.server
 const serveAndDrain = async (options?: ServeOptions): Promise<Draining> => drain(await serve(options));
 
 /** A client that keeps its connection for the next request, one at a time. */
-const keptConnection = (url: string): ((method: string) => Promise<RawAnswer>) => {
+const keptConnection = (url: string): ((method: string, params?: Record<string, unknown>) => Promise<RawAnswer>) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agents.push(agent);
-  return (method) => rawRequest(url, { method: "POST", agent, ...toPost(method) });
+  return (method, params) => rawRequest(url, { method: "POST", agent, ...toPost(method, params) });
 };
 
 const toPost = (method: string, params: Record<string, unknown> = {}) => ({
@@ -44,6 +44,7 @@ const toPost = (method: string, params: Record<string, unknown> = {}) => ({
     accept: "application/json, text/event-stream",
     "mcp-protocol-version": version,
     "mcp-method": method,
+    ...(typeof params["taskId"] === "string" ? { "mcp-name": params["taskId"] } : {}),
   },
   body: JSON.stringify(toRequest(method, params)),
 });
@@ -78,6 +79,9 @@ describe("while it drains, a server", () => {
     expect([last.status, last.port, last.headers["connection"]]).toEqual([200, first.port, "close"]);
     const next = await ask("tools/list");
     expect([next.status, next.port === first.port, next.headers["connection"]]).toEqual([200, false, "close"]);
+    const poll = await ask("tasks/get", { taskId: "x" });
+    expect([poll.status, poll.port === next.port, poll.headers["connection"]]).toEqual([200, false, "close"]);
+    expect(poll.headers).toHaveProperty("content-length");
   });
 
   test("closes the connection of an answer that began before, once that has ended", async () => {
@@ -244,6 +248,7 @@ test("a listener that is told twice to drain is done for both, once the request 
   let isAsked = false;
   const face = {
     authenticate: async () => ({}),
+    poll: async () => undefined,
     fetch: () => {
       isAsked = true;
       return answered;

@@ -17,9 +17,9 @@ import { leaveKey } from "./unique-keys.ts";
 const recordMissing = (taskId: TaskId): BridgeError =>
   new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
 
-const atAnother = (taskId: TaskId, revision: number, expected: number): BridgeError =>
+const atAnother = (operation: string, taskId: TaskId, revision: number, expected?: number): BridgeError =>
   new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
-    operation: "revise",
+    operation,
     data: { taskId, revision },
   });
 
@@ -61,7 +61,7 @@ export const reviseRecord = async (
     const replies = await context.port.send(call, entering, [revision], hintOf(context.keys, revised));
     const [outcome, before] = replies[entering.length] as [string, string?];
     if (outcome === "missing") throw recordMissing(taskId);
-    if (outcome === "conflict") throw atAnother(taskId, Number(before), expectedRevision);
+    if (outcome === "conflict") throw atAnother("revise", taskId, Number(before), expectedRevision);
     if (outcome === "done") {
       if (before !== undefined) await moveEntries(context, call, before, revised, entering);
       return revised;
@@ -120,7 +120,12 @@ const moveEntries = async (
  * Removes a record by one script in its own slot. Its unique keys are told before, for those that outlive it must not be free in
  * between; they are freed, and its entries in indexes go, last, or by who comes across them.
  */
-export const removeRecord = async (context: StoreContext, call: Call, taskId: TaskId): Promise<boolean> => {
+export const removeRecord = async (
+  context: StoreContext,
+  call: Call,
+  taskId: TaskId,
+  expectedRevision?: number,
+): Promise<boolean> => {
   const { keys, port } = context;
   let holding: Command[] = [];
   let held = "";
@@ -128,13 +133,14 @@ export const removeRecord = async (context: StoreContext, call: Call, taskId: Ta
     const remove: Command = {
       script: removeScript,
       keys: keysInSlot(context.keys, taskId),
-      args: [taskId, keys.payloads(taskId), held, removedIdTakenMs],
+      args: [taskId, keys.payloads(taskId), held, removedIdTakenMs, expectedRevision ?? ""],
     };
     // Not in one go: where a key could not be marked, the record must stay.
     await port.send(call, holding);
     const [reply] = await port.send(call, [remove]);
     const [outcome, before = ""] = reply as [string, string?];
     if (outcome === "missing") return false;
+    if (outcome === "conflict") throw atAnother("remove", taskId, Number(before), expectedRevision);
     const stored = parseStored(before);
     const leave = (step: "hold" | "end"): Command[] =>
       stored.uniqueKeys.map(({ key }) => leaveKey(keys, key, stored.attempt, step, context.now()));

@@ -27,10 +27,35 @@ interface Candidate {
   readonly at: number;
 }
 
+/** What is looked for: what is due at a time, so many at most, and whether without what is claimed. */
+interface Ask {
+  readonly at: number;
+  readonly limit: number;
+  readonly isClaiming: boolean;
+}
+
+/** What a shard has told. */
+interface ShardAnswer {
+  readonly hint: Hint;
+  /** Its earliest wake-up, claimed or not; undefined when it has none. */
+  readonly first: number | undefined;
+  readonly candidates: readonly Candidate[];
+  /** It may have more. */
+  readonly isCut: boolean;
+}
+
+const earliest = (answers: readonly ShardAnswer[], limit: number): readonly Candidate[] =>
+  answers
+    .flatMap(({ candidates }) => candidates)
+    .sort((a, b) => a.at - b.at)
+    .slice(0, limit);
+
 /** How often each process looks at all shards (milliseconds). */
 const tendEveryMs = 20_000;
 /** So many shards at least are asked in one round trip. */
 const leastShards = 16;
+/** Each is asked for as many records at least: what is due at one time is spread unevenly. */
+const leastShare = 4;
 /** So many shards are asked for the earliest wake-up of all: nearly always the first has it. */
 const shardsForNext = 4;
 /** Others may claim what we are about to. */
@@ -94,33 +119,55 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
     await port.send(call, missed.map(lower));
   };
 
+  /** The earliest of what is due in some shards, at most `most` of each. */
+  const askShards = async (call: Call, asked: readonly Hint[], most: number, ask: Ask): Promise<ShardAnswer[]> => {
+    const replies = (await port.send(
+      call,
+      asked.map(({ shard }) => {
+        const { due, claims } = keys.shard(shard);
+        return { script: candidatesScript, keys: [due, claims], args: [ask.at, most, ask.isClaiming ? 1 : 0] };
+      }),
+    )) as (readonly string[])[];
+    return asked.map((hint, index) => {
+      const [first = "", ...flat] = replies[index] ?? [];
+      const candidates = pairsOf(flat).map(([taskId, at]) => ({ taskId: asTaskId(taskId), at }));
+      return { hint, first: first === "" ? undefined : Number(first), candidates, isCut: candidates.length >= most };
+    });
+  };
+
+  /**
+   * Likewise, at most `limit` of all. Each shard is asked for its share first, and once more for all that it can have where
+   * what is left of it may be earlier than others'.
+   */
+  const askForEarliest = async (call: Call, asked: readonly Hint[], ask: Ask): Promise<ShardAnswer[]> => {
+    const { limit } = ask;
+    const share = Math.min(limit, Math.max(leastShare, Math.ceil((2 * limit) / asked.length)));
+    const answers = await askShards(call, asked, share, ask);
+    const last = earliest(answers, limit)[limit - 1]?.at ?? Number.POSITIVE_INFINITY;
+    const isShort = ({ isCut, candidates }: ShardAnswer): boolean => isCut && (candidates.at(-1)?.at ?? last) < last;
+    if (share === limit || !answers.some(isShort)) return answers;
+    const again = answers.filter(isShort).map(({ hint }) => hint);
+    return [...answers.filter((answer) => !isShort(answer)), ...(await askShards(call, again, limit, ask))];
+  };
+
   /** The earliest of what is due, at most `limit`. */
-  const findCandidates = async (call: Call, limit: number, isClaiming: boolean): Promise<Candidate[]> => {
-    const at = now();
-    const hints = await readHints(call, at, shards.length);
-    const low: (Hint & { readonly first: number | undefined })[] = [];
-    let found: Candidate[] = [];
+  const findCandidates = async (call: Call, limit: number, isClaiming: boolean): Promise<readonly Candidate[]> => {
+    const ask: Ask = { at: now(), limit, isClaiming };
+    const hints = await readHints(call, ask.at, shards.length);
+    const answers: ShardAnswer[] = [];
+    let found: readonly Candidate[] = [];
     const step = Math.max(limit, leastShards);
     for (let next = 0; next < hints.length; next += step) {
       // What is earliest of all lies in the shards whose own earliest is.
       if (found.length >= limit && (found[limit - 1]?.at ?? 0) <= (hints[next]?.at ?? 0)) break;
-      const asked = hints.slice(next, next + step);
-      const replies = (await port.send(
-        call,
-        asked.map(({ shard }) => {
-          const { due, claims } = keys.shard(shard);
-          return { script: candidatesScript, keys: [due, claims], args: [at, limit, isClaiming ? 1 : 0] };
-        }),
-      )) as (readonly string[])[];
-      for (const [index, hint] of asked.entries()) {
-        const [first = "", ...flat] = replies[index] ?? [];
-        found.push(...pairsOf(flat).map(([taskId, due]) => ({ taskId: asTaskId(taskId), at: due })));
-        if (first === "" || Number(first) > hint.at)
-          low.push({ ...hint, first: first === "" ? undefined : Number(first) });
-      }
-      found = found.sort((a, b) => a.at - b.at).slice(0, limit);
+      answers.push(...(await askForEarliest(call, hints.slice(next, next + step), ask)));
+      found = earliest(answers, limit);
     }
-    await raise(call, low);
+    const isLow = ({ hint, first }: ShardAnswer): boolean => first === undefined || first > hint.at;
+    await raise(
+      call,
+      answers.filter(isLow).map(({ hint, first }) => ({ ...hint, first })),
+    );
     return found;
   };
 
@@ -162,10 +209,10 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
           call,
           known.filter(({ at, first }) => first === undefined || first > at),
         );
-        const earliest = Math.min(...known.map(({ first }) => first ?? Number.POSITIVE_INFINITY));
+        const first = Math.min(...known.map((one) => one.first ?? Number.POSITIVE_INFINITY));
         const isAll = hints.length < shardsForNext;
         // What the other shards have is not before the last of these hints.
-        if (isAll || earliest <= (hints.at(-1)?.at ?? 0)) return Number.isFinite(earliest) ? earliest : null;
+        if (isAll || first <= (hints.at(-1)?.at ?? 0)) return Number.isFinite(first) ? first : null;
       }
     },
   };

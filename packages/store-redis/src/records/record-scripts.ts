@@ -134,16 +134,18 @@ return signature == newSignature and { "done" } or { "done", value }
 `);
 
 /**
- * Removes a record. KEYS: as for a new one. ARGV: ID, what the payloads' keys begin with, and the attempt of the record whose unique keys
- * are being held, if any, and for how long its ID stays taken (milliseconds). Replies `missing`; `keys` and the stored text, when its unique keys must be seen to first; or `done` and
+ * Removes a record. KEYS: as for a new one. ARGV: ID, what the payloads' keys begin with, the attempt of the record whose unique keys
+ * are being held, if any, for how long its ID stays taken (milliseconds), and the expected revision or nothing. Replies `missing`;
+ * `conflict` and the revision; `keys` and the stored text, when its unique keys must be seen to first; or `done` and
  * the text of before.
  */
 export const removeScript: Script = script(`${luaNow}${luaRemoved}${luaHeader}${luaPayloads}
 local record, all, open, due, claims, aborted, names, removed = unpack(KEYS)
-local id, base, held, takenForMs = unpack(ARGV)
+local id, base, held, takenForMs, expected = unpack(ARGV)
 local value = redis.call("GET", record)
 if not value then return { "missing" } end
-local _, attempt, created, _, _, keys = readHeader(value)
+local revision, attempt, created, _, _, keys = readHeader(value)
+if expected ~= "" and revision ~= expected then return { "conflict", revision } end
 if keys ~= "[]" and held ~= attempt then return { "keys", value } end
 local entry = created .. id .. "\\0" .. attempt
 redis.call("DEL", record)

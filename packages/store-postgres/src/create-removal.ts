@@ -1,0 +1,94 @@
+import { BridgeError, removedIdTakenMs, type TaskId, type TaskStore } from "@taskbridge/core/store";
+import type { StoreParts } from "./store-parts.ts";
+import { toIdKey } from "./to-key.ts";
+
+/** Tasks removed by one statement: some ten milliseconds of the server's. */
+const mostTogether = 100;
+/** Statements under way. The connections beside are for whoever reads. */
+const mostStatements = 2;
+
+/** A removal that waits for its turn. */
+interface Asked {
+  readonly taskId: TaskId;
+  readonly expected: number | undefined;
+  resolve(wasThere: boolean): void;
+  reject(error: unknown): void;
+}
+
+interface RemovedRow {
+  readonly position: string;
+  readonly revision: number;
+  /** Null: it was at another revision, and is still there. */
+  readonly removed: { readonly was_there: boolean; readonly leaves_garbage: boolean } | null;
+}
+
+/**
+ * `TaskStore.remove`, where calls at the same time share a statement and so a sync: removing is what comes by the hundred
+ * thousand, and nobody waits for a single one.
+ */
+export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts): TaskStore["remove"] => {
+  // One row after the other, found by its key and locked before it is judged, which sees what was committed meanwhile. What
+  // follows CASE is carried out for no other.
+  const text = `SELECT asked.position, found.revision, to_jsonb(
+        CASE WHEN asked.expected IS NULL OR found.revision = asked.expected
+          THEN ${schema}.remove_task_2(found.task_id, $3) END) AS removed
+      FROM unnest($1::text[], $2::double precision[]) WITH ORDINALITY AS asked (task_id, expected, position)
+      CROSS JOIN LATERAL (SELECT t.task_id, t.revision FROM ${schema}.tasks t WHERE t.task_id = asked.task_id
+        FOR UPDATE) AS found`;
+  const waiting: Asked[] = [];
+  let underWay = 0;
+  let isPlanned = false;
+
+  const removeTogether = async (asked: readonly Asked[]): Promise<void> => {
+    const values = [
+      asked.map(({ taskId }) => toIdKey(taskId)),
+      asked.map(({ expected }) => expected ?? null),
+      removedIdTakenMs,
+    ];
+    const rows = await connection.query<RemovedRow>("remove", { text, values });
+    const found = new Map(rows.map((row) => [Number(row.position) - 1, row]));
+    for (const [index, { taskId, expected, resolve, reject }] of asked.entries()) {
+      const { revision, removed } = found.get(index) ?? {};
+      if (revision !== undefined && removed === null) reject(atAnother(taskId, revision, expected));
+      else {
+        const wasThere = removed?.was_there === true;
+        if (wasThere) changed(taskId);
+        resolve(wasThere);
+      }
+    }
+    if (rows.some(({ removed }) => removed?.leaves_garbage === true)) void sweep();
+  };
+
+  const sendSome = async (): Promise<void> => {
+    // In the same order for everybody, so that no two statements wait for each other.
+    const asked = waiting.splice(0, mostTogether).sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+    underWay += 1;
+    try {
+      await removeTogether(asked);
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    } finally {
+      underWay -= 1;
+      sendOn();
+    }
+  };
+
+  const sendOn = (): void => {
+    isPlanned = false;
+    while (waiting.length > 0 && underWay < mostStatements) void sendSome();
+  };
+
+  return (taskId, expected) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ taskId, expected, resolve, reject });
+      if (isPlanned || underWay >= mostStatements) return;
+      isPlanned = true;
+      setImmediate(sendOn);
+    });
+};
+
+const atAnother = (taskId: TaskId, revision: number, expected: number | undefined): BridgeError =>
+  new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
+    operation: "remove",
+    data: { taskId, revision },
+  });
