@@ -49,7 +49,7 @@ describeRolling(`a rolling restart of three replicas${missing === "" ? "" : ` (S
   }, 570_000);
 
   it("would be noticed to fail without a drain", async () => {
-    const rolled = await roll("--polls", "20", "--rounds", "1", "--replicas", "2", "--drain", "0");
+    const rolled = await roll("--polls", "50", "--rounds", "1", "--replicas", "2", "--drain", "0");
     expect(rolled.drainFaults.length + Object.keys(rolled.failed).length).toBeGreaterThan(0);
   }, 570_000);
 });
