@@ -54,4 +54,12 @@ export const migrations: readonly string[] = [
   `,
   // How long a key stays taken once its record is gone.
   "ALTER TABLE unique_keys ADD COLUMN held_for_ms REAL",
+  // Pages of open tasks in their order: the sweep's took a fifth of a second where 30,000 of a million were open.
+  `
+  DROP INDEX tasks_open_by_owner;
+  DROP INDEX tasks_open_by_tool;
+  CREATE INDEX tasks_open_by_owner ON tasks (owner, created_at, task_id) WHERE slot_held = 1;
+  CREATE INDEX tasks_open_by_tool ON tasks (tool, created_at, task_id) WHERE slot_held = 1;
+  CREATE INDEX tasks_open_by_adapter ON tasks (adapter_id, created_at, task_id) WHERE slot_held = 1;
+  `,
 ];

@@ -192,8 +192,8 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
       }
       const only = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
       // The planner would rather walk all records by age than sort the few open ones.
-      const index =
-        filter.slotHeld === true ? `INDEXED BY tasks_open_by_${"operator" in scope ? "tool" : "owner"}` : "";
+      const by = "operator" in scope ? (filter.adapterId === undefined ? "tool" : "adapter") : "owner";
+      const index = filter.slotHeld === true ? `INDEXED BY tasks_open_by_${by}` : "";
       const sql = `SELECT record FROM tasks ${index} ${only} ORDER BY created_at DESC, task_id DESC LIMIT ?`;
       // One more than asked tells whether there is a next page.
       const found = prepare(sql)
