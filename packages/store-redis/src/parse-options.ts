@@ -14,7 +14,10 @@ export interface RedisStoreOptions {
   readonly url?: string;
   /** Further nodes of a Redis Cluster to begin with, written like `url`; user, password and TLS are those of `url`. */
   readonly nodes?: readonly string[];
-  /** Sentinels, written like `url` and with logins of their own, that know where the master is. The host of `url` is then its name. */
+  /**
+   * Sentinels that know where the master is, written like `url`; the login and TLS of the first are used for all. The host of `url` is
+   * then the master's name, without a port. Not with `nodes`.
+   */
   readonly sentinels?: readonly string[];
   /** A client of your own (`Redis` or `Cluster` of ioredis 6, without `keyPrefix`), instead of `url`; you close it. */
   readonly client?: GivenClient;
@@ -69,6 +72,8 @@ const parseSource = ({ url, nodes, sentinels, client }: RedisStoreOptions): Pars
   if (nodes !== undefined && sentinels !== undefined)
     throw refuse("sentinels", "know one master, a cluster (nodes) has several");
   if (sentinels?.length === 0) throw refuse("sentinels", "must have at least one");
+  if (new Set(sentinels?.map((one) => new URL(one).protocol)).size > 1)
+    throw refuse("sentinels", "must all be redis:// or all rediss://");
   if (sentinels !== undefined && new URL(url).port !== "")
     throw refuse("url", "must name the master without a port, for the sentinels know that");
   return { url, nodes: nodes ?? [], sentinels: sentinels ?? [] };

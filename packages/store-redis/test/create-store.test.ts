@@ -44,6 +44,7 @@ describe("options", () => {
     ["redis://mine", { sentinels: [] }, "sentinels"],
     ["redis://mine", { sentinels: ["10.0.0.1:26379"] }, "sentinels[0]"],
     ["redis://mine", { sentinels: ["redis://:p4ss@a"], nodes: ["redis://b"] }, "sentinels"],
+    ["redis://mine", { sentinels: ["redis://:p4ss@a", "rediss://b"] }, "sentinels"],
     [url, { sentinels: ["redis://a"] }, undefined],
     [url, { waitReplicas: 1 }, "waitReplicas"],
     [url, { waitReplicas: { count: 0 } }, "waitReplicas.count"],

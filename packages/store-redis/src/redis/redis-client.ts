@@ -50,7 +50,9 @@ export const openBySentinels = (url: string, sentinels: readonly string[], timeo
       sentinels: sentinels.map((one) => toNode(one, 26_379)),
       ...(username === "" ? {} : { sentinelUsername: decodeURIComponent(username) }),
       ...(password === "" ? {} : { sentinelPassword: decodeURIComponent(password) }),
-      enableTLSForSentinelMode: protocol === "rediss:",
+      ...(protocol === "rediss:" ? { sentinelTLS: {} } : {}),
+      // What its name does not tell: this is about the master.
+      ...(new URL(url).protocol === "rediss:" ? { tls: {}, enableTLSForSentinelMode: true } : {}),
       sentinelCommandTimeout: timeoutMs,
       // No failoverDetector: in ioredis 6.0 one that hears of the failover while it is being connected ends the client for good.
       sentinelRetryStrategy: backOff,
