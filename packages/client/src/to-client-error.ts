@@ -69,7 +69,10 @@ const toUnreachable = (error: unknown, message: string, members: Members): TaskC
 
 interface ReadFault {
   readonly fault?: Members;
-  /** It answers no request by its ID: the message as a whole was refused, before anything in it was done. */
+  /**
+   * An MCP server has refused the message as a whole, answering no request in it by its ID, and tells when to send it again. What a gateway
+   * writes of a server that it has lost looks much the same.
+   */
   readonly isOfWhole: boolean;
 }
 
@@ -77,9 +80,10 @@ const readFault = (text: string): ReadFault => {
   const from = text.indexOf("{");
   if (from < 0) return { isOfWhole: false };
   try {
-    const { error, id = null } = toMembers(JSON.parse(text.slice(from)));
-    const isFault = isObject(error) && typeof error["code"] === "number";
-    return isFault ? { fault: error, isOfWhole: id === null } : { isOfWhole: false };
+    const { jsonrpc, error, id = null } = toMembers(JSON.parse(text.slice(from)));
+    if (!isObject(error) || typeof error["code"] !== "number") return { isOfWhole: false };
+    const tellsWhen = typeof toMembers(error["data"])["retryAfterMs"] === "number";
+    return { fault: error, isOfWhole: jsonrpc === "2.0" && id === null && tellsWhen };
   } catch {
     // Not JSON: a proxy's page, which says nothing that a program can use.
     return { isOfWhole: false };

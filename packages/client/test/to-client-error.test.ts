@@ -56,6 +56,14 @@ describe.each([
       false,
       { code: "unreachable", httpStatus: 503, notSent: true, retryAfterMs: 1_000 },
     ],
+    [
+      "a gateway has lost it",
+      503,
+      JSON.stringify({ error: { code: 503 } }),
+      false,
+      { code: "unreachable", notSent: false },
+    ],
+    ["a gateway of MCP has lost it", 503, whole("upstream failed", {}), false, { code: "unreachable", notSent: false }],
     ["it gave up a request", 503, rpc(-32_603, "no"), false, { code: "unreachable", notSent: false }],
     ["it was too slow", 408, "", false, { code: "unreachable", httpStatus: 408, notSent: false }],
     [
