@@ -3,6 +3,7 @@ import { assertRange, isCount } from "./contract/assert-range.ts";
 import { BridgeError } from "./contract/bridge-error.ts";
 import { type Clock, systemClock } from "./contract/clock.ts";
 import type { TaskId } from "./contract/identity.ts";
+import { revisionConflict } from "./contract/revision-conflict.ts";
 import type { PayloadName, TaskRecord } from "./contract/task-record.ts";
 import type {
   CreateOptions,
@@ -110,7 +111,8 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
     revise: async (record, expectedRevision, reviseOptions = {}) => {
       const entry = entries.get(record.taskId);
       if (entry === undefined) throw recordMissing(record.taskId, "revise");
-      if (entry.record.revision !== expectedRevision) throw atAnother("revise", entry.record, expectedRevision);
+      if (entry.record.revision !== expectedRevision)
+        throw revisionConflict("revise", record.taskId, entry.record.revision, expectedRevision);
       const payloads = entry.payloads;
       if (reviseOptions.dropPayloads === "all") payloads.clear();
       else for (const name of reviseOptions.dropPayloads ?? []) payloads.delete(name);
@@ -123,7 +125,7 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
     remove: async (taskId, expectedRevision) => {
       const entry = entries.get(taskId);
       if (entry !== undefined && expectedRevision !== undefined && entry.record.revision !== expectedRevision)
-        throw atAnother("remove", entry.record, expectedRevision);
+        throw revisionConflict("remove", taskId, entry.record.revision, expectedRevision);
       entries.delete(taskId);
       for (const key of entry?.uniqueKeys ?? []) releaseKey(taskId, key);
       return entry !== undefined;
@@ -267,12 +269,6 @@ const assertWithinLimits = (
 
 const keyTaken = (taskId: TaskId): BridgeError =>
   new BridgeError("conflict", `taken by task ${taskId}`, { operation: "create", data: { taskId } });
-
-const atAnother = (operation: string, { taskId, revision }: TaskRecord, expected: number): BridgeError =>
-  new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
-    operation,
-    data: { taskId, revision },
-  });
 
 const recordMissing = (taskId: TaskId, operation: string): BridgeError =>
   new BridgeError("not_found", `there is no task ${taskId}`, { operation });

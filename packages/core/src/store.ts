@@ -13,6 +13,7 @@ export {
   type TaskId,
 } from "./contract/identity.ts";
 export type { JsonObject, JsonValue } from "./contract/json-value.ts";
+export { revisionConflict } from "./contract/revision-conflict.ts";
 export type {
   Effect,
   FrozenPolicy,
@@ -30,6 +31,7 @@ export {
   type ListFilter,
   type ListPage,
   type ListScope,
+  longestCreateMs,
   type Payload,
   type PayloadChunk,
   type PayloadRange,

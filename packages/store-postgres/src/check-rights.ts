@@ -20,8 +20,11 @@ const askMissing = `SELECT quote_ident(current_user) AS role, array_agg(DISTINCT
     UNION ALL SELECT name, true, 'USAGE' FROM unnest($3::text[]) AS name
   ) AS listed
   CROSS JOIN LATERAL to_regclass(format('%I.%I', $1::text, name)) AS object
-  WHERE object IS NOT NULL AND NOT CASE WHEN is_sequence
-    THEN has_sequence_privilege(object, wanted) ELSE has_table_privilege(object, wanted) END
+  -- Either right lets a sequence be drawn from, and a table may be granted column by column, but for DELETE.
+  WHERE object IS NOT NULL AND NOT CASE
+    WHEN is_sequence THEN has_sequence_privilege(object, 'USAGE, UPDATE')
+    WHEN wanted = 'DELETE' THEN has_table_privilege(object, wanted)
+    ELSE has_any_column_privilege(object, wanted) END
   GROUP BY is_sequence ORDER BY is_sequence`;
 
 /** More are granted at once. */

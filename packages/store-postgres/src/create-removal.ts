@@ -1,4 +1,4 @@
-import { BridgeError, removedIdTakenMs, type TaskId, type TaskStore } from "@taskbridge/core/store";
+import { removedIdTakenMs, revisionConflict, type TaskId, type TaskStore } from "@taskbridge/core/store";
 import type { StoreParts } from "./store-parts.ts";
 import { toIdKey } from "./to-key.ts";
 
@@ -28,35 +28,37 @@ interface RemovedRow {
  */
 export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts): TaskStore["remove"] => {
   // One row after the other, found by its key and locked before it is judged, which sees what was committed meanwhile. What
-  // follows CASE is carried out for no other.
-  const text = `SELECT asked.position, found.revision, to_jsonb(
+  // follows CASE is carried out for no other. `begin_write` comes before the first lock, for it limits the wait for one.
+  const textOf = (lock: string): string => `SELECT asked.position, found.revision, to_jsonb(
         CASE WHEN asked.expected IS NULL OR found.revision = asked.expected
           THEN ${schema}.remove_task_2(found.task_id, $3) END) AS removed
-      FROM unnest($1::text[], $2::double precision[]) WITH ORDINALITY AS asked (task_id, expected, position)
+      FROM unnest(CASE WHEN ${schema}.begin_write(true) IS NOT NULL THEN $1::text[] END, $2::double precision[])
+        WITH ORDINALITY AS asked (task_id, expected, position)
       CROSS JOIN LATERAL (SELECT t.task_id, t.revision FROM ${schema}.tasks t WHERE t.task_id = asked.task_id
-        FOR UPDATE) AS found`;
+        ${lock}) AS found`;
+  const atOnce = textOf("FOR UPDATE SKIP LOCKED");
+  const inTurn = textOf("FOR UPDATE");
   const waiting: Asked[] = [];
   let underWay = 0;
   let isPlanned = false;
 
-  const removeTogether = async (asked: readonly Asked[]): Promise<void> => {
+  /** Resolves with those that it found no record of to lock. */
+  const removeTogether = async (text: string, asked: readonly Asked[]): Promise<readonly Asked[]> => {
     const values = [
       asked.map(({ taskId }) => toIdKey(taskId)),
       asked.map(({ expected }) => expected ?? null),
       removedIdTakenMs,
     ];
     const rows = await connection.query<RemovedRow>("remove", { text, values });
-    const found = new Map(rows.map((row) => [Number(row.position) - 1, row]));
-    for (const [index, { taskId, expected, resolve, reject }] of asked.entries()) {
-      const { revision, removed } = found.get(index) ?? {};
-      if (revision !== undefined && removed === null) reject(atAnother(taskId, revision, expected));
-      else {
-        const wasThere = removed?.was_there === true;
-        if (wasThere) changed(taskId);
-        resolve(wasThere);
-      }
+    const found = new Map(rows.map((row) => [asked[Number(row.position) - 1], row]));
+    for (const [one, { revision, removed }] of found) {
+      if (one === undefined) continue;
+      if (removed?.was_there === true) changed(one.taskId);
+      if (removed === null) one.reject(revisionConflict("remove", one.taskId, revision, one.expected));
+      else one.resolve(removed.was_there);
     }
     if (rows.some(({ removed }) => removed?.leaves_garbage === true)) void sweep();
+    return asked.filter((one) => !found.has(one));
   };
 
   const sendSome = async (): Promise<void> => {
@@ -64,8 +66,12 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
     const asked = waiting.splice(0, mostTogether).sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     underWay += 1;
     try {
-      await removeTogether(asked);
+      // Who holds a record for long holds up those who want that one, and none of the others.
+      const held = await removeTogether(atOnce, asked);
+      const missing = held.length === 0 ? [] : await removeTogether(inTurn, held);
+      for (const { resolve } of missing) resolve(false);
     } catch (error) {
+      // Nothing to those that have their answer.
       for (const { reject } of asked) reject(error);
     } finally {
       underWay -= 1;
@@ -86,9 +92,3 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
       setImmediate(sendOn);
     });
 };
-
-const atAnother = (taskId: TaskId, revision: number, expected: number | undefined): BridgeError =>
-  new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
-    operation: "remove",
-    data: { taskId, revision },
-  });

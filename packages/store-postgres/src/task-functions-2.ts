@@ -7,7 +7,7 @@ import { removedMark } from "./to-key.ts";
  * Version 1 goes on beside it: what that one creates looks at no mark, and what it removes leaves none.
  */
 export const createRemovedIds = (schema: string): string => `
-  -- A row comes and goes with each task now.
+  -- Each task adds a row and takes it away.
   ALTER TABLE ${schema}.unique_keys
     SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 

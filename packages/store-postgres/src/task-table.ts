@@ -2,7 +2,8 @@ import {
   BridgeError,
   type CreateOptions,
   createCursor,
-  removedIdTakenMs,
+  longestCreateMs,
+  revisionConflict,
   type TaskId,
   type TaskRecord,
   type TaskStore,
@@ -43,9 +44,6 @@ const mostCollisions = 8;
 
 /** By how much we may be wrong about the server's clock (milliseconds); whoever looks for what a failed create has left looks later than that, too. */
 const graceMs = 1_000;
-
-/** The longest that a create may be under way, with room to spare for clocks that are put right meanwhile. */
-const longestCreateMs = removedIdTakenMs - 10_000;
 
 const parse = (text: string): TaskRecord => JSON.parse(text);
 
@@ -205,6 +203,5 @@ const assertRevised = (row: ReviseRow | undefined, taskId: TaskId, expectedRevis
   if (row === undefined || row.outcome === "done") return;
   if (row.outcome === "not_found")
     throw new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
-  const message = `task ${taskId} is at revision ${row.found_revision}, not ${expectedRevision}`;
-  throw new BridgeError("conflict", message, { operation: "revise", data: { taskId, revision: row.found_revision } });
+  throw revisionConflict("revise", taskId, row.found_revision as number, expectedRevision);
 };

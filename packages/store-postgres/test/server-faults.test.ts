@@ -4,7 +4,7 @@ import { performance } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "@jest/globals";
-import type { TaskId } from "@taskbridge/core/store";
+import type { TaskId, TaskRecord } from "@taskbridge/core/store";
 import { createSample } from "@taskbridge/testkit/store";
 import { rejectionOf } from "./database.ts";
 import { describeOnOwnServer, recover, timeoutMs } from "./own-server.ts";
@@ -139,6 +139,24 @@ describeOnOwnServer("faults of the server", ({ server, keep, open, openSession }
     });
     await holder.query("ROLLBACK");
     expect((await store.revise(created, 1)).revision).toBe(2);
+  });
+
+  it("a record that somebody holds holds up its own removal for a while, and none of those asked for beside it", async () => {
+    // As behind a pooler, where the sessions have no time limit of their own.
+    const store = await open({ directUrl: server().url, operationTimeoutMs: 10_000 });
+    const records = await Promise.all(Array.from({ length: 6 }, () => createSample(store)));
+    const [held, ...others] = records as [TaskRecord, ...TaskRecord[]];
+    const [holder, admin] = [await openSession(), await openSession()];
+    await holder.query("BEGIN");
+    await holder.query("SELECT 1 FROM taskbridge.tasks WHERE task_id = $1 FOR UPDATE", [held.taskId]);
+    const removal = store.remove(held.taskId, 1);
+    const refused = rejectionOf(removal);
+    expect(await Promise.all(others.map(({ taskId }) => store.remove(taskId, 1)))).toEqual(others.map(() => true));
+    expect((await refused).code).toBe("unavailable");
+    const { rows } = await admin.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    expect(rows).toEqual([]);
+    await holder.query("ROLLBACK");
+    expect(await Promise.all([store.remove(held.taskId, 1), store.remove(held.taskId, 1)])).toEqual([true, false]);
   });
 
   it("a server that is switched to read-only is `unavailable` for writes alone, and until it is switched back", async () => {

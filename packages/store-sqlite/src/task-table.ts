@@ -8,6 +8,7 @@ import {
   type ListPage,
   type ListScope,
   parseCursor,
+  revisionConflict,
   type StartKey,
   type TaskId,
   type TaskRecord,
@@ -67,12 +68,6 @@ const selectColumns = `SELECT id, revision, ${columnNames.join(", ")} FROM tasks
 const insertRow = `INSERT INTO tasks (task_id, revision, record, ${columnNames.join(", ")})
   VALUES (@task_id, @revision, @record, ${columnNames.map((name) => `@${name}`).join(", ")})`;
 
-const atAnother = (operation: string, taskId: TaskId, revision: number, expected: number): BridgeError =>
-  new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
-    operation,
-    data: { taskId, revision },
-  });
-
 const parse = (text: unknown): TaskRecord => JSON.parse(text as string);
 
 export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: () => number): TaskTable => {
@@ -81,7 +76,7 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
       | { readonly id: number; readonly revision: number }
       | undefined;
     if (found !== undefined && expectedRevision !== undefined && found.revision !== expectedRevision)
-      throw atAnother("remove", taskId, found.revision, expectedRevision);
+      throw revisionConflict("remove", taskId, found.revision, expectedRevision);
     return found?.id;
   };
 
@@ -154,7 +149,8 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
         | undefined;
       if (stored === undefined)
         throw new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
-      if (stored.revision !== expectedRevision) throw atAnother("revise", taskId, stored.revision, expectedRevision);
+      if (stored.revision !== expectedRevision)
+        throw revisionConflict("revise", taskId, stored.revision, expectedRevision);
       const columns = columnsOf(record);
       // Only what differs: SQLite rewrites the index of every column that a statement names.
       const changed = columnNames.filter((name) => columns[name] !== stored[name]);
@@ -191,7 +187,7 @@ export const createTaskTable = ({ prepare }: Pick<Connection, "prepare">, now: (
         where("(created_at, task_id) < (?, ?)", createdAt, taskId);
       }
       const only = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-      // The planner would rather walk all records by age than sort the few open ones.
+      // Left to itself the planner walks all records by age.
       const by = "operator" in scope ? (filter.adapterId === undefined ? "tool" : "adapter") : "owner";
       const index = filter.slotHeld === true ? `INDEXED BY tasks_open_by_${by}` : "";
       const sql = `SELECT record FROM tasks ${index} ${only} ORDER BY created_at DESC, task_id DESC LIMIT ?`;

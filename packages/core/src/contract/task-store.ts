@@ -99,11 +99,11 @@ export interface StoreDescription {
   readonly warning?: string;
 }
 
-/**
- * How long a removed ID stays taken in a store that is `shared`, and the longest that such a store may take to carry out a create
- * (milliseconds by its clock).
- */
+/** How long a removed ID stays taken in a store that is `shared` (milliseconds by its clock). */
 export const removedIdTakenMs = 30_000;
+
+/** The longest that a create may be under way in such a store (milliseconds), with room to spare for clocks that are put right. */
+export const longestCreateMs = 20_000;
 
 /**
  * Where records live. Every write is atomic and, unless said otherwise, durable when it resolves. Errors: `conflict` (a
@@ -124,7 +124,7 @@ export interface TaskStore {
    *
    * In a `shared` store an ID that was removed is one as well, for `removedIdTakenMs`: what has been sent to a server may arrive
    * after calls that were made later. The task of a create whose answer was lost, and which was repeated, may have come and gone
-   * when the first arrives, and would begin anew. So such a store carries out no create that comes later than that after its call.
+   * when the first arrives, and would begin anew. So such a store carries out no create that comes later than `longestCreateMs` after its call.
    * Any other must carry out no call once it has answered it, also with `unavailable`; then it has no need to keep such IDs.
    */
   create(record: Omit<TaskRecord, "revision">, options: CreateOptions): Promise<TaskRecord>;

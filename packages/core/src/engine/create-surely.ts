@@ -1,20 +1,21 @@
 import { type BridgeError, isBridgeError } from "../contract/bridge-error.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
-import { type CreateOptions, removedIdTakenMs } from "../contract/task-store.ts";
+import { type CreateOptions, longestCreateMs, removedIdTakenMs } from "../contract/task-store.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { taskNotFound } from "./task-id.ts";
 import { isStoreAway, untilStored } from "./until-stored.ts";
 
 /** How long (milliseconds) a store that is away is tried again for a caller, who waits for the last try as well. */
 const callerWaitsMs = 3_000;
-/** A repetition that begins later (milliseconds) is that of a process which was frozen: a store keeps a removed ID taken for longer. */
-const repeatedForMs = removedIdTakenMs - 10_000;
+
+/** After so long (milliseconds) nothing is repeated: what begins then may be carried out when a removed ID is free again. */
+const repeatedForMs = (removedIdTakenMs - longestCreateMs) / 2;
 
 /**
  * Creates a record although the store's answer may get lost: the repetition then finds it. Rejects with `unavailable` while
  * the store is away; what it may hold nevertheless is withdrawn once it is back, since its caller has no handle. Rejects with
  * `not_found` for a task that was removed before its creation was answered: it is not created again. `makeRoom` is called once
- * when a limit is reached, which is then tried again.
+ * when a limit is reached, and the create is then tried again.
  */
 export const createSurely = async (
   engine: EngineContext,
@@ -27,6 +28,7 @@ export const createSurely = async (
   let hasMadeRoom = false;
   let lost: unknown;
   const create = async (): Promise<TaskRecord> => {
+    // Only a process that was frozen comes so late.
     if (mayExist && engine.store.now() > startedAt + repeatedForMs) throw lost;
     try {
       return await engine.store.create(record, options);

@@ -11,7 +11,7 @@ import { claimMs, withClaimedEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { failRefusedStart } from "./fail-refused-start.ts";
 import { fillTemplate } from "./fill-template.ts";
-import { isUntouched } from "./is-untouched.ts";
+import { removeUntouched } from "./remove-untouched.ts";
 import { requireLabel } from "./require-label.ts";
 import { type StartResult, sendFirst } from "./start-execution.ts";
 import type { CreateTask } from "./task-engine.ts";
@@ -243,9 +243,7 @@ const dropRefused = async (
 ): Promise<void> => {
   const held = await engine.store.read(created.taskId);
   if (held === undefined) return;
-  if (!isUntouched(held, engine.store.now())) return failRefusedStart(engine, created, effect, refused);
-  await engine.store.remove(created.taskId);
-  engine.hub.publish(created.taskId, undefined);
+  if (!(await removeUntouched(engine, held))) return failRefusedStart(engine, created, effect, refused);
   engine.audit({ kind: "start_refused", ...aboutTask(created), message: refused.message });
 };
 

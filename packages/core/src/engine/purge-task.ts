@@ -14,7 +14,7 @@ export const isOver = ({ state, expiresAt, expired }: TaskRecord, now: number): 
 /**
  * Does away with a task whose time is over: by the one write that removes it, where nothing has to be stopped any more and the
  * backend lets go at once. What was changed meanwhile is looked at anew. A crash in between leaves a record that is still due, and a backend
- * that is told again. Resolves with the record as it is where it must stay for now, expired.
+ * that is told again. Resolves with the record as it is where it must stay for now, expired; with undefined where it is gone, or this process is closing.
  */
 export const purgeTask = async (engine: EngineContext, record: TaskRecord): Promise<TaskRecord | undefined> => {
   if (record.slotHeld || record.effects.some(isForeign)) return expireTask(engine, record);
@@ -28,15 +28,16 @@ export const purgeTask = async (engine: EngineContext, record: TaskRecord): Prom
     auditRefusal(engine, "effect_dropped", record, refusal);
   }
   try {
-    // Somebody else's may have been the one that removed it.
-    if (!(await engine.store.remove(record.taskId, record.revision))) return undefined;
+    const wasThere = await engine.store.remove(record.taskId, record.revision);
+    engine.hub.publish(record.taskId, undefined);
+    // Another process has removed it first, and audited that.
+    if (!wasThere) return undefined;
   } catch (error) {
     if (!isBridgeError(error) || error.code !== "conflict") throw error;
     return expireTask(engine, record);
   }
   engine.audit({ kind: "task_expired", ...aboutTask(record) });
   engine.audit({ kind: "task_removed", ...aboutTask(record) });
-  engine.hub.publish(record.taskId, undefined);
   return undefined;
 };
 

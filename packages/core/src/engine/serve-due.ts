@@ -24,7 +24,7 @@ export const serveDue = async (engine: EngineContext, due: TaskRecord): Promise<
   }
   if (record === undefined) return;
   const current = record;
-  // By now: what has just been added is due as well, and is not left behind all that was due before it.
+  // Asked anew: an effect added above is due at once, and must not wait behind all that was due before.
   const dueBy = engine.store.now();
   const effects = current.effects.filter((effect) => effect.notBefore <= dueBy && isActionable(current, effect));
   await Promise.all(effects.map((effect) => runDueEffect(engine, current, effect.id)));

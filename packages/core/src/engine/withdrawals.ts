@@ -3,7 +3,7 @@ import type { TaskRecord } from "../contract/task-record.ts";
 import { aboutTask } from "./audit.ts";
 import { cancelTask } from "./cancel-task.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { isUntouched } from "./is-untouched.ts";
+import { removeUntouched } from "./remove-untouched.ts";
 import { toFaultEvent } from "./to-fault-event.ts";
 import { isStoreAway } from "./until-stored.ts";
 
@@ -106,10 +106,8 @@ const takeBack = async (engine: EngineContext, { taskId, startKey }: Waiting): P
   const held = await engine.store.read(taskId);
   if (held?.startKey !== startKey) return false;
   const reason = "the store was away when its caller was answered";
-  if (isUntouched(held, engine.store.now())) {
-    await engine.store.remove(taskId);
-    engine.hub.publish(taskId, undefined);
-  } else await cancelTask(engine, taskId, { operator: true }, { reason, latch: true });
+  if (!(await removeUntouched(engine, held)))
+    await cancelTask(engine, taskId, { operator: true }, { reason, latch: true });
   engine.audit({ kind: "start_refused", ...aboutTask(held), message: reason });
   return true;
 };

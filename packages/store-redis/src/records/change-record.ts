@@ -2,6 +2,7 @@ import {
   BridgeError,
   type ReviseOptions,
   removedIdTakenMs,
+  revisionConflict,
   type TaskId,
   type TaskRecord,
 } from "@taskbridge/core/store";
@@ -16,12 +17,6 @@ import { leaveKey } from "./unique-keys.ts";
 
 const recordMissing = (taskId: TaskId): BridgeError =>
   new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
-
-const atAnother = (operation: string, taskId: TaskId, revision: number, expected?: number): BridgeError =>
-  new BridgeError("conflict", `task ${taskId} is at revision ${revision}, not ${expected}`, {
-    operation,
-    data: { taskId, revision },
-  });
 
 /** Where a record stands in the indexes of other slots. */
 interface Places {
@@ -61,7 +56,7 @@ export const reviseRecord = async (
     const replies = await context.port.send(call, entering, [revision], hintOf(context.keys, revised));
     const [outcome, before] = replies[entering.length] as [string, string?];
     if (outcome === "missing") throw recordMissing(taskId);
-    if (outcome === "conflict") throw atAnother("revise", taskId, Number(before), expectedRevision);
+    if (outcome === "conflict") throw revisionConflict("revise", taskId, Number(before), expectedRevision);
     if (outcome === "done") {
       if (before !== undefined) await moveEntries(context, call, before, revised, entering);
       return revised;
@@ -140,7 +135,7 @@ export const removeRecord = async (
     const [reply] = await port.send(call, [remove]);
     const [outcome, before = ""] = reply as [string, string?];
     if (outcome === "missing") return false;
-    if (outcome === "conflict") throw atAnother("remove", taskId, Number(before), expectedRevision);
+    if (outcome === "conflict") throw revisionConflict("remove", taskId, Number(before), expectedRevision);
     const stored = parseStored(before);
     const leave = (step: "hold" | "end"): Command[] =>
       stored.uniqueKeys.map(({ key }) => leaveKey(keys, key, stored.attempt, step, context.now()));

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   BridgeError,
   type CreateOptions,
-  removedIdTakenMs,
+  longestCreateMs,
   type TaskId,
   type TaskRecord,
   type UniqueKey,
@@ -21,9 +21,6 @@ import { takeSlot } from "./open-slots.ts";
 import { createScript, isTakenScript, keysInSlot } from "./record-scripts.ts";
 import { signatureOf, toStored } from "./stored-record.ts";
 import { freeKey, takeKey, toHolderText } from "./unique-keys.ts";
-
-/** The longest that an attempt may be under way, with room to spare for clocks that are put right meanwhile (milliseconds). */
-const longestAttemptMs = removedIdTakenMs - 10_000;
 
 type NewRecord = Omit<TaskRecord, "revision">;
 
@@ -64,7 +61,7 @@ export const createRecord = async (
 };
 
 const planAttempt = (context: StoreContext, call: Call, record: NewRecord, options: CreateOptions): Plan => {
-  const deadline = context.now() + Math.min(call.endsAt - performance.now(), longestAttemptMs);
+  const deadline = context.now() + Math.min(call.endsAt - performance.now(), longestCreateMs);
   const attempt = newAttempt(deadline);
   const { maxOpenForOwner, maxOpenForTool } = options;
   const { keys } = context;

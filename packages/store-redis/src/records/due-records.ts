@@ -136,7 +136,7 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
   };
 
   /**
-   * Likewise, at most `limit` of all. Each shard is asked for its share first, and once more for all that it can have where
+   * The earliest of what is due in some shards, at most `limit` in all. Each shard is asked for its share first, and once more for all that it can have where
    * what is left of it may be earlier than others'.
    */
   const askForEarliest = async (call: Call, asked: readonly Hint[], ask: Ask): Promise<ShardAnswer[]> => {
