@@ -14,7 +14,7 @@ interface Index {
 }
 
 /**
- * Writes the rows of many tasks in one transaction beside the store, which need not be on the disk. While a whole population
+ * Writes the rows of many tasks in one transaction beside the store, unsynced. While a whole population
  * is written its indexes are away, and made at the end in one go.
  */
 export const writeSqlite = (path: string): FillTasks => {

@@ -4,12 +4,12 @@ import { BridgeError, type JsonObject } from "@taskbridge/core";
 /** What is wrong with a value, or undefined when it fits. */
 export type JsonSchemaCheck = (value: unknown) => string | undefined;
 
-/** Making a validator takes some ten milliseconds. Questions come from code, which may make a new schema each time. */
+/** Making a validator takes some ten milliseconds. Questions come from code, which may make a new schema each time: so memory is bounded. */
 const compiled = new Map<string, JsonSchemaCheck>();
 const maxCompiled = 200;
 
 /**
- * Compiles a JSON Schema, each once, with the validator that MCP clients use as well, so that both ends judge alike. Throws
+ * Compiles a JSON Schema, each once while it is remembered, with the validator that MCP clients use as well, so that both ends judge alike. Throws
  * `misconfigured` with `data.path` for one that cannot be used.
  */
 export const compileCheck = (schema: JsonObject, path: string): JsonSchemaCheck => {

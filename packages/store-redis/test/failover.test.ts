@@ -126,7 +126,7 @@ describeRedis(
       expect(await findLost(store, writing.acknowledged)).toEqual([]);
     }, 60_000);
 
-    it("serves a task before, while and after its slot moves", async () => {
+    it("never takes a task for missing while its slot moves, and serves it afterwards", async () => {
       const [from, to] = [masters[2], replicas[1]] as [ClusterNode, ClusterNode];
       const store = await open();
       let record = await createSample(store, { wakeAt: 1 });

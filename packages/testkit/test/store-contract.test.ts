@@ -110,7 +110,7 @@ const faults: readonly (readonly [
         shared: true,
         remove: async (taskId) => {
           removed.add(taskId);
-          await store.remove(taskId);
+          return store.remove(taskId);
         },
         create: async (record, options) => {
           const created = await store.create(record, options);
