@@ -51,7 +51,8 @@ export const fakeServer = async (answers: FakeAnswers = {}): Promise<FakeServer>
     for (const seen of watchers.get(method) ?? []) seen(message);
     if (answers.isAway?.(message) === true) {
       const error = { code: -32_600, message: "The server is being stopped", data: { retryAfterMs: 10 } };
-      return void response.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+      const body = JSON.stringify({ jsonrpc: "2.0", error });
+      return void response.writeHead(503, { "content-type": "application/json" }).end(body);
     }
     const answer = (await answers.answer?.(message, task)) ?? usualAnswer(method, task, answers);
     if (id === undefined) response.writeHead(202).end();
