@@ -26,8 +26,13 @@ const runs = [
   },
   {
     folder: "packages/server",
-    tests: "test/load/polling",
-    sizes: { TASKBRIDGE_LOAD_POLLED_MS: "10000" },
+    tests: "test/load",
+    sizes: {
+      TASKBRIDGE_LOAD_POLLED_MS: "10000",
+      TASKBRIDGE_LOAD_RESULT_BYTES: "31000000",
+      TASKBRIDGE_LOAD_PUSHED_ENDS: "20",
+      TASKBRIDGE_LOAD_COST_ROUNDS: "10",
+    },
   },
   {
     folder: "packages/server",

@@ -49,7 +49,7 @@ const server = await createTaskServer({
   store,
   adapters: { local: adapter },
   // A start that a kill has interrupted is taken up by another server once the call could no longer be answered.
-  limits: { maxConcurrentTasksPerOwner: 2000, maxWaitsPerOwner: 4000, callTimeoutMs: 5000 },
+  limits: { maxConcurrentTasksPerOwner: 2000, maxWaitsPerOwner: 4000, callTimeoutMs: 2500 },
   ...(WIRES === "" ? {} : { wires: WIRES.split(",") }),
   tools: [
     {

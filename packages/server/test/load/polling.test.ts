@@ -7,7 +7,7 @@ import { type ServerProcess, startScript } from "../server-process.ts";
 const clients = 100;
 const pollEveryMs = 100;
 /** `npm run soak` raises it. */
-const forMs = Number(process.env.TASKBRIDGE_LOAD_POLLED_MS ?? 5_000);
+const forMs = Number(process.env.TASKBRIDGE_LOAD_POLLED_MS ?? 2_500);
 
 let server: ServerProcess | undefined;
 afterEach(async () => {

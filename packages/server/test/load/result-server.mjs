@@ -7,9 +7,9 @@ import { processAdapter } from "@taskbridge/adapter-process";
 import { createTaskServer } from "@taskbridge/server";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 
-const { FOLDER } = process.env;
+const { FOLDER, RESULT_BYTES } = process.env;
 const makeText =
-  "const line = 'größe 0123456789 abcdefghij\\n'; process.stdout.write(line.repeat(Math.ceil(31e6 / Buffer.byteLength(line))));";
+  `const line = "größe 0123456789 abcdefghij\\n"; process.stdout.write(line.repeat(Math.ceil(${Number(RESULT_BYTES)} / Buffer.byteLength(line))));`;
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const idle = fork(new URL("./idle-process.mjs", import.meta.url));
@@ -20,7 +20,7 @@ const server = await createTaskServer({
   tools: [
     {
       name: "large",
-      description: "Makes 31 MB.",
+      description: "Makes a large result.",
       adapter: "local",
       target: { command: [process.execPath, "-e", makeText] },
       task: { pollIntervalMs: 250 },
