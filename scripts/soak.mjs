@@ -67,12 +67,17 @@ const runs = [
   {
     folder: "adapters/bullmq",
     tests: "test/load",
-    sizes: { TASKBRIDGE_LOAD_COMPLETIONS: "1000", TASKBRIDGE_LOAD_TIMED: "1", TASKBRIDGE_LOAD_RUNNING: "10000" },
+    sizes: {
+      TASKBRIDGE_LOAD_COMPLETIONS: "1000",
+      TASKBRIDGE_LOAD_TIMED: "1",
+      TASKBRIDGE_LOAD_RUNNING: "10000",
+      TASKBRIDGE_LOAD_WATCHED_MS: "6000",
+    },
   },
   {
     folder: "adapters/step-functions",
     tests: "test/kill",
-    sizes: { TASKBRIDGE_KILLS: "20", TASKBRIDGE_KILL_RECORDS: "500" },
+    sizes: { TASKBRIDGE_KILLS: "20", TASKBRIDGE_KILL_RECORDS: "500", TASKBRIDGE_KILL_LAG_MS: "5000" },
   },
   {
     folder: "adapters/step-functions",
@@ -114,7 +119,12 @@ const runs = [
   {
     folder: "packages/chaos",
     tests: "test/rolling",
-    sizes: { TASKBRIDGE_ROLL_POLLS: "200", TASKBRIDGE_ROLL_ROUNDS: "5" },
+    sizes: {
+      TASKBRIDGE_ROLL_POLLS: "200",
+      TASKBRIDGE_ROLL_ROUNDS: "5",
+      TASKBRIDGE_ROLL_REPLICAS: "3",
+      TASKBRIDGE_ROLL_WARM_MS: "10000",
+    },
   },
 ];
 
@@ -124,7 +134,7 @@ let failed = built.code !== 0;
 for (const { folder, tests, sizes } of runs) {
   if (failed) break;
   console.log(`\n── ${folder} ${tests} (seed ${seed})`);
-  const env = { TASKBRIDGE_KILL_SEED: seed, ...sizes, ...given };
+  const env = { TASKBRIDGE_SOAK: "1", TASKBRIDGE_KILL_SEED: seed, ...sizes, ...given };
   const { code } = await run("npm", ["test", "--", tests, "--runInBand"], { env, cwd: join(root, folder) });
   failed = code !== 0;
 }

@@ -7,7 +7,11 @@ import { fileURLToPath } from "node:url";
  */
 export const jestConfig = {
   testEnvironment: "node",
-  testMatch: ["<rootDir>/test/**/*.test.ts"],
+  // Runs that only measure or wait for minutes are `*.soak.ts`: `npm run soak` has the time for them.
+  testMatch: [
+    "<rootDir>/test/**/*.test.ts",
+    ...(process.env.TASKBRIDGE_SOAK === "1" ? ["<rootDir>/test/**/*.soak.ts"] : []),
+  ],
   extensionsToTreatAsEsm: [".ts"],
   transform: {
     "\\.ts$": [

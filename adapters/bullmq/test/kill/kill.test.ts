@@ -4,8 +4,8 @@ import { findFaults } from "./kill-report.ts";
 import { killRun } from "./kill-run.ts";
 
 /** `npm run soak` raises these. */
-const kills = Number(process.env.TASKBRIDGE_KILLS ?? 6);
-const records = Number(process.env.TASKBRIDGE_KILL_RECORDS ?? 40);
+const kills = Number(process.env.TASKBRIDGE_KILLS ?? 3);
+const records = Number(process.env.TASKBRIDGE_KILL_RECORDS ?? 16);
 const redisRestarts = Number(process.env.TASKBRIDGE_KILL_REDIS ?? 1);
 const seed = Number(process.env.TASKBRIDGE_KILL_SEED ?? 20261129);
 

@@ -5,7 +5,7 @@ import { finishedAt, type LoadBench, loadBench } from "./load-bench.ts";
 import { percentile, toText } from "./percentile.ts";
 
 /** `npm run soak` raises it to 1,000, which takes 10 seconds. */
-const completions = Number(process.env.TASKBRIDGE_LOAD_COMPLETIONS ?? 200);
+const completions = Number(process.env.TASKBRIDGE_LOAD_COMPLETIONS ?? 100);
 /** Whether it counts how fast it was: `npm test` may have a busy machine to itself only in parts. */
 const isTimed = process.env.TASKBRIDGE_LOAD_TIMED === "1";
 const everyMs = 10;

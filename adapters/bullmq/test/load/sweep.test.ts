@@ -5,9 +5,9 @@ import { describeRedis, type RedisBench } from "../redis-bench.ts";
 import { finishedAt, type LoadBench, loadBench } from "./load-bench.ts";
 import { percentile, toText } from "./percentile.ts";
 
-/** `npm run soak` raises it to 10,000. */
-const jobs = Number(process.env.TASKBRIDGE_LOAD_RUNNING ?? 500);
-const watchedMs = 6_000;
+/** `npm run soak` raises these to 10,000 and 6,000. */
+const jobs = Number(process.env.TASKBRIDGE_LOAD_RUNNING ?? 200);
+const watchedMs = Number(process.env.TASKBRIDGE_LOAD_WATCHED_MS ?? 3_000);
 /** Between two ends. */
 const everyMs = 6;
 

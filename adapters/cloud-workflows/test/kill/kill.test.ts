@@ -3,8 +3,8 @@ import { findFaults, isUnknown } from "./kill-report.ts";
 import { killRun } from "./kill-run.ts";
 
 /** `npm run soak` raises these, and leaves the adapter its own minute in which a list may not show an execution yet. */
-const kills = Number(process.env.TASKBRIDGE_KILLS ?? 4);
-const records = Number(process.env.TASKBRIDGE_KILL_RECORDS ?? 30);
+const kills = Number(process.env.TASKBRIDGE_KILLS ?? 2);
+const records = Number(process.env.TASKBRIDGE_KILL_RECORDS ?? 16);
 const settleMs = Number(process.env.TASKBRIDGE_KILL_SETTLE_MS ?? 3_000);
 const lagMs = Number(process.env.TASKBRIDGE_KILL_LAG_MS ?? 1_000);
 const seed = Number(process.env.TASKBRIDGE_KILL_SEED ?? 20261129);

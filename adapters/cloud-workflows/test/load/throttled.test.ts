@@ -7,7 +7,7 @@ import { startAll } from "./start-all.ts";
 
 const running = 40;
 /** `npm run soak` raises this to 8,000: the pauses have doubled thrice by then. */
-const throttledMs = Number(process.env.TASKBRIDGE_LOAD_THROTTLED_MS ?? 5_000);
+const throttledMs = Number(process.env.TASKBRIDGE_LOAD_THROTTLED_MS ?? 2_500);
 
 it("executions that are asked for while the quota is used up cost ever fewer calls, and clients are told to come less often (case 28)", async () => {
   const scene = await openLoad({ script: runsOn, sweepMs: 2_000 });

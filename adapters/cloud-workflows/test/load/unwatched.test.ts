@@ -6,8 +6,8 @@ import { openLoad } from "./load-scene.ts";
 import { startAll } from "./start-all.ts";
 
 /** `npm run soak` raises these to 2,000 and 20,000. */
-const running = Number(process.env.TASKBRIDGE_LOAD_UNWATCHED ?? 100);
-const sweepMs = Number(process.env.TASKBRIDGE_LOAD_SWEEP_MS ?? 2_000);
+const running = Number(process.env.TASKBRIDGE_LOAD_UNWATCHED ?? 60);
+const sweepMs = Number(process.env.TASKBRIDGE_LOAD_SWEEP_MS ?? 1_500);
 const sweeps = 2;
 
 it(`${running} executions that nobody watches cost far fewer calls than one each`, async () => {

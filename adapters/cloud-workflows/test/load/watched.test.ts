@@ -11,10 +11,10 @@ import { startAll } from "./start-all.ts";
 
 /** `npm run soak` raises these to 2,000, 10,000, 500 and 60,000. */
 const sizeOf = (name: string, size: number): number => Number(process.env[`TASKBRIDGE_LOAD_${name}`] ?? size);
-const running = sizeOf("EXECUTIONS", 200);
-const foreign = sizeOf("FOREIGN", 2_000);
-const ends = sizeOf("ENDS", 50);
-const watchedMs = sizeOf("WATCHED_MS", 10_000);
+const running = sizeOf("EXECUTIONS", 100);
+const foreign = sizeOf("FOREIGN", 1_000);
+const ends = sizeOf("ENDS", 25);
+const watchedMs = sizeOf("WATCHED_MS", 6_000);
 /** Every so manieth asks, so long after its start. */
 const asksEvery = 50;
 const asksAfterMs = watchedMs / 3;

@@ -13,7 +13,7 @@ import { startAll } from "./start-all.ts";
 
 const running = 40;
 /** `npm run soak` raises this to 8,000: the pauses have doubled thrice by then. */
-const throttledMs = Number(process.env.TASKBRIDGE_LOAD_THROTTLED_MS ?? 5_000);
+const throttledMs = Number(process.env.TASKBRIDGE_LOAD_THROTTLED_MS ?? 2_500);
 
 it("executions that are asked for while AWS throttles cost ever fewer calls, and clients are told to come less often (case 28)", async () => {
   const facade = await startFacade();

@@ -12,8 +12,8 @@ import { until } from "../until.ts";
 import { startAll } from "./start-all.ts";
 
 /** `npm run soak` raises these to 2,000 and 20,000. */
-const running = Number(process.env.TASKBRIDGE_LOAD_UNWATCHED ?? 100);
-const sweepMs = Number(process.env.TASKBRIDGE_LOAD_SWEEP_MS ?? 2_000);
+const running = Number(process.env.TASKBRIDGE_LOAD_UNWATCHED ?? 60);
+const sweepMs = Number(process.env.TASKBRIDGE_LOAD_SWEEP_MS ?? 1_500);
 const sweeps = 2;
 /** So many go into one look, of which each may list all; a page of a list holds as many. */
 const lists = Math.ceil(running / 1_000) ** 2;

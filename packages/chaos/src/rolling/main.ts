@@ -1,4 +1,4 @@
-// The rolling restart: `node dist/rolling/main.js --polls 200 --rounds 1 [--store redis|sqlite] [--replicas 3] [--drain 3000]`.
+// The rolling restart: `node dist/rolling/main.js --polls 200 --rounds 1 [--store redis|sqlite] [--replicas 3] [--drain 3000] [--warm 10000]`.
 // The last line is JSON, for tests.
 import { parseArgs } from "node:util";
 import { ensureEngines, type StoreKind } from "../fleet/backing-store.ts";
@@ -11,6 +11,7 @@ const { values } = parseArgs({
     store: { type: "string", default: "redis" },
     replicas: { type: "string", default: "3" },
     drain: { type: "string", default: "3000" },
+    warm: { type: "string", default: "10000" },
   },
 });
 const missing = await ensureEngines(values.store as StoreKind);
@@ -24,6 +25,7 @@ const { polls, calls, drainFaults, tally, restarts, tookMs } = await rollingRun(
   pollsPerSecond: Number(values.polls),
   rounds: Number(values.rounds),
   drainMs: Number(values.drain),
+  warmMs: Number(values.warm),
 });
 const sorted = [...polls.tookMs].sort((one, other) => one - other);
 const at = (share: number): number => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);

@@ -19,6 +19,8 @@ export interface RollingOptions {
   /** How often each replica is restarted. */
   readonly rounds: number;
   readonly drainMs: number;
+  /** How long clients and replicas run before the first restart: a program that has just begun takes several times as long for each request. */
+  readonly warmMs: number;
 }
 
 export interface RollingOutcome {
@@ -40,11 +42,9 @@ const pollingClients = 20;
 /** What tools have that say nothing: most polls are answered by one read, as most are where servers are in use. */
 const pollIntervalMs = 2_000;
 const watchedTasks = 30;
-/** Clients and replicas get fast before a replica is restarted: a program that has just begun takes several times as long. */
-const warmMs = 10_000;
-/** Tasks end while replicas are restarted. */
-const shortestMs = warmMs + 2_000;
-const longestMs = warmMs + 40_000;
+/** Tasks end while replicas are restarted: so long after the first restart. */
+const shortestMs = 2_000;
+const longestMs = 40_000;
 /** Between two restarts, as a deployment waits for a replica to be ready (milliseconds). */
 const restMs = 1_000;
 
@@ -60,7 +60,7 @@ export const rollingRun = async (options: RollingOptions): Promise<RollingOutcom
     onOutcome: (outcome) => outcomes.push(outcome),
   });
   try {
-    const tasks = await startTasks(fleet);
+    const tasks = await startTasks(fleet, options.warmMs);
     const over = new AbortController();
     const calls: OurCalls = { done: 0, failed: [] };
     const pollers = openPollers({
@@ -75,7 +75,7 @@ export const rollingRun = async (options: RollingOptions): Promise<RollingOutcom
     );
     let tookMs = 0;
     const rolling = async (): Promise<readonly Drain[]> => {
-      await pause(warmMs);
+      await pause(options.warmMs);
       pollers.count();
       const startedAt = performance.now();
       const drains = await rollAll(fleet, options.rounds);
@@ -103,12 +103,12 @@ const connect = ({ url }: Fleet, kind: DriverKind): Promise<TaskDriver> =>
     onAsk: () => ({ action: "accept", content: { token: "" } }),
   });
 
-const startTasks = async (fleet: Fleet): Promise<readonly WatchedTask[]> => {
+const startTasks = async (fleet: Fleet, warmMs: number): Promise<readonly WatchedTask[]> => {
   const driver = await connect(fleet, extensionClient);
   const tasks: WatchedTask[] = [];
   for (let index = 0; index < watchedTasks; index++) {
     const call = `watched-${index}`;
-    const ms = Math.round(shortestMs + ((longestMs - shortestMs) * index) / watchedTasks);
+    const ms = Math.round(warmMs + shortestMs + ((longestMs - shortestMs) * index) / watchedTasks);
     const begun = await driver.start("slow", { call, ms });
     if ("taskId" in begun) tasks.push({ taskId: begun.taskId, call, hasEnded: false });
   }

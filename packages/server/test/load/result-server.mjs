@@ -8,8 +8,7 @@ import { createTaskServer } from "@taskbridge/server";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 
 const { FOLDER, RESULT_BYTES } = process.env;
-const makeText =
-  `const line = "größe 0123456789 abcdefghij\\n"; process.stdout.write(line.repeat(Math.ceil(${Number(RESULT_BYTES)} / Buffer.byteLength(line))));`;
+const makeText = `const line = "größe 0123456789 abcdefghij\\n"; process.stdout.write(line.repeat(Math.ceil(${Number(RESULT_BYTES)} / Buffer.byteLength(line))));`;
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const idle = fork(new URL("./idle-process.mjs", import.meta.url));
