@@ -74,6 +74,7 @@ const runs = [
       TASKBRIDGE_LOAD_WATCHED_MS: "6000",
     },
   },
+  { folder: "adapters/bullmq", tests: "test/outage.soak", sizes: {} },
   {
     folder: "adapters/step-functions",
     tests: "test/kill",

@@ -208,7 +208,10 @@ describeRedis("a start", () => {
       proxy.set({});
       await bench.work("plain", 1);
       // Of two jobs that end in the same millisecond BullMQ may keep either.
-      await until("it has ended", async () => (await bench.queue.getJobState(request.key)) === "completed" || undefined);
+      await until(
+        "it has ended",
+        async () => (await bench.queue.getJobState(request.key)) === "completed" || undefined,
+      );
       await bench.queue.add("succeeds", {}, { removeOnComplete: { count: 1 } });
       await until("it is trimmed", async () =>
         (await bench.redis.exists(bench.queue.toKey(request.key))) === 0 ? true : undefined,

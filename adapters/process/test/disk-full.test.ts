@@ -40,7 +40,8 @@ const fill = (): void => {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk]);
   });
   afterAll(() => {
-    execFileSync("umount", [disk]);
+    // Lazy: a supervisor that is about to end may still hold the disk.
+    execFileSync("umount", ["--lazy", disk]);
     rmSync(disk, { recursive: true });
   });
   beforeEach(() => {

@@ -59,6 +59,8 @@ describe("a server that answers what the protocol does not allow", () => {
   });
 });
 
+const withoutPauses = { now: () => 0, sleep: async () => {}, after: () => () => {} };
+
 describe("what ends a task without a result", () => {
   test.each<[object, TaskClientErrorCode]>([
     [{ ...task, status: "failed", error: { code: -32_000, message: "no" } }, "failed"],
@@ -68,7 +70,7 @@ describe("what ends a task without a result", () => {
     [{ error: { code: -32_603, message: "oh" } }, "refused"],
   ])("%j: %s", async (answer, code) => {
     const client = scriptedClient({ ...modern, answer: (method) => (method === "tools/call" ? task : answer) });
-    const pending = taskClient(client).beginCall("job");
+    const pending = createTaskClient(client, {}, withoutPauses).beginCall("job");
     expect(await codeOf(pending.result())).toBe(code);
     await expect(pending.result()).rejects.toMatchObject({ taskId: "t-1" });
   });
