@@ -77,6 +77,12 @@ export const indexKeysOf = (keys: Keys, record: Omit<TaskRecord, "revision">): I
   record.ref === undefined ? undefined : keys.execution(record.adapterId, { ref: record.ref }),
 ];
 
+/** Keys of what lies in a record's own slot, in the order in which the scripts that write it take them. */
+export const keysInSlot = (keys: Keys, taskId: TaskId): readonly string[] => {
+  const { all, open, due, claims, aborted, removed } = keys.shardOf(taskId);
+  return [keys.record(taskId), all, open, due, claims, aborted, keys.payloadNames(taskId), removed];
+};
+
 export const createKeys = (prefix: string): Keys => {
   const inShard = (shard: string): string => `${prefix}{${shard}}`;
   const at = (text: string): string => inShard(shardIdOf(text));

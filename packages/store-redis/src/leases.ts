@@ -1,19 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Lease } from "@taskbridge/core/store";
-import { type Call, script } from "./redis/redis-port.ts";
+import { loadScript } from "./redis/load-script.ts";
+import type { Call } from "./redis/redis-port.ts";
 import type { StoreContext } from "./store-context.ts";
 
-/** KEYS: the lease. ARGV: holder, for how long (milliseconds). */
-const renewScript = script(`
-if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call("PEXPIRE", KEYS[1], ARGV[2])
-`);
-
-/** KEYS: the lease. ARGV: holder. */
-const releaseScript = script(`
-if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call("DEL", KEYS[1])
-`);
+const renewScript = loadScript("renew-lease");
+const releaseScript = loadScript("release-lease");
 
 /**
  * Takes a lease, which Redis lets lapse by its own clock. It alone of all that is kept may also go when memory is short: then

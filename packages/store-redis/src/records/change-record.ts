@@ -6,14 +6,17 @@ import {
   type TaskId,
   type TaskRecord,
 } from "@taskbridge/core/store";
-import { type IndexKeys, indexKeysOf } from "../keys.ts";
+import { type IndexKeys, indexKeysOf, keysInSlot } from "../keys.ts";
+import { loadScript } from "../redis/load-script.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { hintOf } from "./due-records.ts";
 import { toEntry, toSortable } from "./index-entry.ts";
-import { keysInSlot, removeScript, reviseScript } from "./record-scripts.ts";
 import { parseStored, type StoredRecord, signatureOf } from "./stored-record.ts";
 import { leaveKey } from "./unique-keys.ts";
+
+const reviseScript = loadScript("revise-record");
+const removeScript = loadScript("remove-record");
 
 const recordMissing = (taskId: TaskId): BridgeError =>
   new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });

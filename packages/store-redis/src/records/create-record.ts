@@ -8,7 +8,8 @@ import {
   type TaskRecord,
   type UniqueKey,
 } from "@taskbridge/core/store";
-import { indexKeysOf } from "../keys.ts";
+import { indexKeysOf, keysInSlot } from "../keys.ts";
+import { loadScript } from "../redis/load-script.ts";
 import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { isWellFormed } from "../to-name.ts";
@@ -17,10 +18,12 @@ import { hintOf } from "./due-records.ts";
 import { toEntry } from "./index-entry.ts";
 import { judgeKeys } from "./judge-keys.ts";
 import { judgeSlots, type OpenLimit } from "./judge-slots.ts";
-import { takeSlot } from "./open-slots.ts";
-import { createScript, isTakenScript, keysInSlot } from "./record-scripts.ts";
 import { signatureOf, toStored } from "./stored-record.ts";
 import { freeKey, takeKey, toHolderText } from "./unique-keys.ts";
+
+const createScript = loadScript("create-record");
+const isTakenScript = loadScript("is-taken");
+const takeSlotScript = loadScript("take-slot");
 
 type NewRecord = Omit<TaskRecord, "revision">;
 
@@ -100,7 +103,7 @@ const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: 
       args: [record.taskId],
     },
     ...uniqueKeys.map((key) => takeKey(keys, key, toHolderText(key, attempt, record.taskId), context.now())),
-    ...limits.map(({ set, most }) => takeSlot(set, entry, most)),
+    ...limits.map(({ set, most }): Command => ({ script: takeSlotScript, keys: [set], args: [entry, most] })),
   ]);
   const taken = uniqueKeys.flatMap(({ key }, index) => {
     const holder = replies[index];

@@ -1,10 +1,18 @@
 import { performance } from "node:perf_hooks";
 import { asTaskId, type TaskId, type TaskRecord } from "@taskbridge/core/store";
 import { type Keys, shards } from "../keys.ts";
+import { loadScript } from "../redis/load-script.ts";
 import type { Call, Command, Reply } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
-import { candidatesScript, claimScript, firstScript, hintsScript, raiseScript, tendScript } from "./due-scripts.ts";
 import { parseRecord } from "./stored-record.ts";
+
+// Scores go through scripts, which write numbers as texts for any client: what a client makes of them depends on its protocol.
+const candidatesScript = loadScript("due-candidates");
+const claimScript = loadScript("claim-record");
+const firstScript = loadScript("first-wake");
+const hintsScript = loadScript("wake-hints");
+const raiseScript = loadScript("raise-hint");
+const tendScript = loadScript("tend-shards");
 
 /**
  * Who is due when. Each shard has a sorted set of its tasks by `wakeAt`, written with the record. So that nobody has to look at all

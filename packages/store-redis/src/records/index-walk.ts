@@ -1,4 +1,5 @@
-import { type Call, type Command, type RedisPort, script } from "../redis/redis-port.ts";
+import { loadScript } from "../redis/load-script.ts";
+import type { Call, Command, RedisPort } from "../redis/redis-port.ts";
 import { newestFirst } from "./index-entry.ts";
 
 /** Walks the entries of an index, newest first. */
@@ -7,16 +8,7 @@ export interface IndexWalk {
   next(count: number): Promise<readonly string[]>;
 }
 
-/** Pages of sets. KEYS: those. ARGV: how many entries of each, then below what for each. Looking for the end costs more than being there. */
-const pagesScript = script(`
-local pages = {}
-for i, set in ipairs(KEYS) do
-  local bound = ARGV[i + 1]
-  pages[i] = bound == "+" and redis.call("ZREVRANGE", set, 0, ARGV[1] - 1)
-    or redis.call("ZREVRANGEBYLEX", set, bound, "-", "LIMIT", 0, ARGV[1])
-end
-return pages
-`);
+const pagesScript = loadScript("read-pages");
 
 const bound = (below: string | undefined): string => (below === undefined ? "+" : `(${below}`);
 

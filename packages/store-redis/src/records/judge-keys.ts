@@ -1,10 +1,12 @@
 import type { TaskId } from "@taskbridge/core/store";
-import type { Call, Command } from "../redis/redis-port.ts";
+import { loadScript } from "../redis/load-script.ts";
+import type { Call, Command, Script } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { deadlineOf } from "./attempt.ts";
-import { abortScript } from "./record-scripts.ts";
 import { parseStored } from "./stored-record.ts";
 import { freeKey, type KeyHolder, parseHolder } from "./unique-keys.ts";
+
+export const abortScript: Script = loadScript("abort-attempt");
 
 /** A key that somebody else has, and what is kept under it. */
 export interface TakenKey {

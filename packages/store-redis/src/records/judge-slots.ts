@@ -4,8 +4,7 @@ import type { Call, Command } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { deadlineOf } from "./attempt.ts";
 import { parseEntry } from "./index-entry.ts";
-import { triesForOwn } from "./judge-keys.ts";
-import { abortScript } from "./record-scripts.ts";
+import { abortScript, triesForOwn } from "./judge-keys.ts";
 import { parseRecord } from "./stored-record.ts";
 
 /** A set with a limit. */

@@ -9,7 +9,8 @@ import {
   type TaskRecord,
 } from "@taskbridge/core/store";
 import { shards } from "../keys.ts";
-import { type Call, type Reply, script } from "../redis/redis-port.ts";
+import { loadScript } from "../redis/load-script.ts";
+import type { Call, Reply } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
 import { deadlineOf } from "./attempt.ts";
 import { parseEntry, toPosition } from "./index-entry.ts";
@@ -33,12 +34,7 @@ interface Found {
   readonly isGone: boolean;
 }
 
-/** KEYS: records. */
-const getScript = script(`
-local texts = {}
-for i, record in ipairs(KEYS) do texts[i] = redis.call("GET", record) end
-return texts
-`);
+const getScript = loadScript("read-records");
 
 /** So many records at most are read at once. */
 const mostAtOnce = 512;

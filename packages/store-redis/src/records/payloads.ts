@@ -7,9 +7,12 @@ import {
   type PayloadRange,
   type TaskId,
 } from "@taskbridge/core/store";
+import { loadScript } from "../redis/load-script.ts";
 import type { Call } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
-import { putPayloadScript, readPayloadScript } from "./record-scripts.ts";
+
+const putScript = loadScript("put-payload");
+const readScript = loadScript("read-payload");
 
 /** Writes into a payload, which is one string of Redis and grows. */
 export const putPayload = async (
@@ -25,7 +28,7 @@ export const putPayload = async (
   if (!isCount(offset)) throw refuse("");
   const [outcome] = await port.send(call, [
     {
-      script: putPayloadScript,
+      script: putScript,
       keys: [keys.record(taskId), keys.payloads(taskId) + name, keys.payloadNames(taskId)],
       args: [name, offset, bytes],
     },
@@ -45,7 +48,7 @@ export const readPayload = async (
   const { offset, length } = range;
   const last = Math.min(offset + length, Number.MAX_SAFE_INTEGER) - 1;
   const [reply] = await port.send(call, [
-    { script: readPayloadScript, keys: [keys.payloads(taskId) + name], args: [offset, last], asBytes: true },
+    { script: readScript, keys: [keys.payloads(taskId) + name], args: [offset, last], asBytes: true },
   ]);
   if (reply === null) return undefined;
   const [totalBytes, bytes] = reply as [number, Buffer];

@@ -1,6 +1,7 @@
 import { BridgeError } from "@taskbridge/core/store";
+import { loadScript } from "./load-script.ts";
 import { isCluster, type RedisClient } from "./redis-client.ts";
-import { type Call, type RedisPort, script } from "./redis-port.ts";
+import type { Call, RedisPort } from "./redis-port.ts";
 
 /** Raised with each change that others must know of. */
 const version = 1;
@@ -13,13 +14,7 @@ interface SchemaMarker {
   readonly readableBy: number;
 }
 
-/** Writes our marker where there is none or an older one that we may replace. KEYS: the marker. ARGV: what was seen or nothing, ours. */
-const markScript = script(`
-local kept = redis.call("GET", KEYS[1])
-if (kept or "") ~= ARGV[1] then return kept end
-redis.call("SET", KEYS[1], ARGV[2])
-return ARGV[2]
-`);
+const markScript = loadScript("mark-schema");
 
 /**
  * Two versions share a store during a deployment, as long as the newer one says that the older one may. Rejects with `misconfigured`

@@ -1,4 +1,5 @@
-import { type Call, type RedisPort, script } from "./redis-port.ts";
+import { loadScript } from "./load-script.ts";
+import type { Call, RedisPort } from "./redis-port.ts";
 
 /** The server's time, known here without asking each time. */
 export interface ServerClock {
@@ -8,8 +9,7 @@ export interface ServerClock {
   read(call: Call): Promise<void>;
 }
 
-/** KEYS: any, to ask one and the same node of a cluster. Replies seconds and microseconds. */
-const timeScript = script(`return redis.call("TIME")`);
+const timeScript = loadScript("server-time");
 
 /**
  * Between two readings time goes by this process' monotonic clock, which nobody sets: `monotonic` is in milliseconds from any
