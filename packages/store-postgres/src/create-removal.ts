@@ -31,7 +31,7 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
   // follows CASE is carried out for no other. `begin_write` comes before the first lock, for it limits the wait for one.
   const textOf = (lock: string): string => `SELECT asked.position, found.revision, to_jsonb(
         CASE WHEN asked.expected IS NULL OR found.revision = asked.expected
-          THEN ${schema}.remove_task_2(found.task_id, $3) END) AS removed
+          THEN ${schema}.remove_task(found.task_id, $3) END) AS removed
       FROM unnest(CASE WHEN ${schema}.begin_write(true) IS NOT NULL THEN $1::text[] END, $2::double precision[])
         WITH ORDINALITY AS asked (task_id, expected, position)
       CROSS JOIN LATERAL (SELECT t.task_id, t.revision FROM ${schema}.tasks t WHERE t.task_id = asked.task_id

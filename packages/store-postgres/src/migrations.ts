@@ -1,7 +1,4 @@
-import { createPayloadFunctions } from "./payload-functions-1.ts";
-import { createTables } from "./tables-1.ts";
-import { createTaskFunctions } from "./task-functions-1.ts";
-import { createRemovedIds } from "./task-functions-2.ts";
+import { readFileSync } from "node:fs";
 
 /** What leads from one version of the schema to the next. */
 export interface Migration {
@@ -10,15 +7,17 @@ export interface Migration {
    * run. A change that takes something away comes two releases after the one that no longer needs it.
    */
   readonly readableBy: number;
-  /** Statements; `schema` is a quoted identifier. */
-  readonly sql: (schema: string) => string;
+  /** Statements, in which `"$schema"` stands for the schema. */
+  readonly sql: string;
 }
 
-/** Entry n leads from schema version n to n + 1. Entries are never edited once released, only added. */
+const readSql = (...names: readonly string[]): string =>
+  names.map((name) => readFileSync(new URL(`../sql/${name}.sql`, import.meta.url), "utf8")).join("");
+
+/**
+ * Entry n leads from schema version n to n + 1. An entry is never edited once released, only followed by others: a store whose
+ * entries differ from these is refused.
+ */
 export const migrations: readonly Migration[] = [
-  {
-    readableBy: 1,
-    sql: (schema) => createTables(schema) + createPayloadFunctions(schema) + createTaskFunctions(schema),
-  },
-  { readableBy: 1, sql: createRemovedIds },
+  { readableBy: 1, sql: readSql("000001-tables", "000001-payloads", "000001-tasks") },
 ];

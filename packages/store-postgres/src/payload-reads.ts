@@ -6,7 +6,6 @@ import {
   type TaskId,
 } from "@taskbridge/core/store";
 import type { Connection } from "./connection.ts";
-import { chunkBytes } from "./tables-1.ts";
 import { toIdKey, toKey } from "./to-key.ts";
 import { toOnPrimary } from "./to-on-primary.ts";
 
@@ -25,6 +24,8 @@ const selectChunks = (schema: string): string => `
     FROM ${schema}.payloads p JOIN ${schema}.payload_chunks c ON c.content = p.content
     WHERE p.task_id = $1 AND p.name = $2 AND c.position BETWEEN $3 AND $4`;
 
+/** Bytes of a payload in one row; a range read touches only the rows it overlaps. The same as in sql/000001-payloads.sql. */
+const chunkBytes = 65_536;
 const largestInteger = 2 ** 31 - 1;
 
 export const readPayload = async (

@@ -70,7 +70,7 @@ export const createTaskTable = (parts: StoreParts): TaskTable => {
       const deadline = clock.now() + Math.min(timeoutMs + graceMs, longestCreateMs);
       const values = [...toCreateParameters(schema, record, text, options), deadline];
       const [row] = await query<CreateRow>("create", {
-        text: toCall(`${schema}.create_task_2`, values.length),
+        text: toCall(`${schema}.create_task`, values.length),
         values,
         mayWait: isContended(record, options),
       });

@@ -5,7 +5,7 @@ const longest = 512;
 const longestId = 1_024;
 const hashMark = "sha256:";
 /** What the mark of a removed task begins with, which stands among the unique keys; its ID follows. Part of the schema. */
-export const removedMark = "removed:";
+const removedMark = "removed:";
 
 /**
  * A text as it stands in a column that is searched: the text itself, or its hash where PostgreSQL could not keep it (too long
