@@ -1,7 +1,7 @@
 import type { TaskId } from "@taskbridge/core/store";
 import { Client, type ClientConfig } from "pg";
-import { destroyClient, unrefClient } from "./destroy-client.ts";
-import { parseNotice } from "./parse-notice.ts";
+import type { ChangeNotice } from "./change-sender.ts";
+import { destroyClient, unrefClient } from "./client-session.ts";
 
 /** Hears which tasks others have changed, on a connection of its own. */
 export interface ChangeListener {
@@ -125,3 +125,27 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     },
   };
 };
+
+/**
+ * What came on the channel, if it is a notice exactly as this version writes them. Undefined otherwise, which means that
+ * anything may have changed: whoever may connect to the database can say anything there, and a later version more than we know of.
+ */
+export const parseNotice = (payload: string | undefined): ChangeNotice | undefined => {
+  const told = parseJson(payload);
+  if (typeof told !== "object" || told === null) return undefined;
+  const { origin, taskIds, ...others } = told as Partial<ChangeNotice>;
+  const isOurs =
+    typeof origin === "string" && (taskIds === null || isTexts(taskIds)) && Object.keys(others).length === 0;
+  return isOurs ? { origin, taskIds } : undefined;
+};
+
+const parseJson = (text: string | undefined): unknown => {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
+  }
+};
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === "string");

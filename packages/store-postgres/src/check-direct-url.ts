@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { BridgeError } from "@taskbridge/core/store";
 import { Client, type ClientConfig } from "pg";
 import type { ChangeNotice } from "./change-sender.ts";
+import { destroyClient } from "./client-session.ts";
 import type { Connection } from "./connection.ts";
-import { destroyClient } from "./destroy-client.ts";
 import { toError } from "./to-error.ts";
 import { within } from "./within.ts";
 

@@ -2,17 +2,18 @@ import {
   BridgeError,
   type CreateOptions,
   createCursor,
+  type ListFilter,
+  type ListScope,
   longestCreateMs,
+  parseCursor,
   revisionConflict,
   type TaskId,
   type TaskRecord,
   type TaskStore,
 } from "@taskbridge/core/store";
 import { createRemoval } from "./create-removal.ts";
-import { toListQuery } from "./list-query.ts";
-import { toPayloadParameters } from "./payload-parameters.ts";
 import type { StoreParts } from "./store-parts.ts";
-import { toColumns } from "./task-columns.ts";
+import { toColumns, toCreateParameters, toPayloadParameters } from "./task-parameters.ts";
 import { isId, toIdKey, toKey } from "./to-key.ts";
 import { toNumber } from "./to-number.ts";
 import { toOnPrimary } from "./to-on-primary.ts";
@@ -152,6 +153,31 @@ export const createTaskTable = (parts: StoreParts): TaskTable => {
   };
 };
 
+/** A page's statement; one more row than asked tells whether there is a next page. Throws `invalid_input` for a foreign cursor. */
+const toListQuery = (
+  schema: string,
+  scope: ListScope,
+  filter: ListFilter,
+  cursor: string | undefined,
+  limit: number,
+): { readonly text: string; readonly values: readonly unknown[] } => {
+  const conditions: string[] = [toOnPrimary(schema)];
+  const values: unknown[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  // "IS NOT DISTINCT FROM" finds no index.
+  if ("owner" in scope) conditions.push(scope.owner === null ? "owner IS NULL" : `owner = ${bind(toKey(scope.owner))}`);
+  if (filter.adapterId !== undefined) conditions.push(`adapter_id = ${bind(toKey(filter.adapterId))}`);
+  if (filter.tool !== undefined) conditions.push(`tool = ${bind(toKey(filter.tool))}`);
+  if (filter.slotHeld !== undefined) conditions.push(filter.slotHeld ? "slot_held" : "NOT slot_held");
+  if (filter.includeExpired !== true) conditions.push("NOT expired");
+  if (cursor !== undefined) {
+    const { createdAt, taskId } = parseCursor(cursor, scope, filter);
+    conditions.push(`(created_at, task_id) < (${bind(createdAt)}, ${bind(taskId)})`);
+  }
+  const text = `SELECT record FROM ${schema}.tasks WHERE ${conditions.join(" AND ")} ORDER BY created_at DESC, task_id DESC LIMIT ${bind(limit + 1)}`;
+  return { text, values };
+};
+
 const assertKeepable = (taskId: TaskId): void => {
   if (isId(taskId)) return;
   throw new BridgeError("invalid_input", "a task ID must be well-formed text of at most 1024 bytes without NUL", {
@@ -164,26 +190,6 @@ const isContended = (
   { slotHeld }: Pick<TaskRecord, "slotHeld">,
   { uniqueKeys, maxOpenForOwner, maxOpenForTool }: CreateOptions,
 ): boolean => uniqueKeys.length > 0 || (slotHeld && (maxOpenForOwner !== null || maxOpenForTool !== null));
-
-const toCreateParameters = (
-  schema: string,
-  record: Omit<TaskRecord, "revision">,
-  text: string,
-  { uniqueKeys, maxOpenForOwner, maxOpenForTool, payloads }: CreateOptions,
-): readonly unknown[] => {
-  // The last of a key counts.
-  const keys = [...new Map(uniqueKeys.map((one) => [toKey(one.key), one]))];
-  const locks = [toNumber("task", schema, record.taskId), ...keys.map(([key]) => toNumber("key", schema, key))];
-  if (record.slotHeld && maxOpenForOwner !== null) locks.push(toNumber("owner", schema, String(record.owner)));
-  if (record.slotHeld && maxOpenForTool !== null) locks.push(toNumber("tool", schema, record.tool));
-  return [
-    locks.sort((a, b) => Number(BigInt(a) - BigInt(b))),
-    ...[toIdKey(record.taskId), ...toColumns(record), text],
-    ...[keys.map(([key]) => key), keys.map(([, { until }]) => until ?? null)],
-    ...[keys.map(([, { heldForMs }]) => heldForMs ?? null), maxOpenForOwner, maxOpenForTool],
-    ...toPayloadParameters(payloads),
-  ];
-};
 
 const assertCreated = (row: CreateRow | undefined, { maxOpenForOwner, maxOpenForTool }: CreateOptions): void => {
   if (row === undefined || row.outcome === "done") return;

@@ -8,11 +8,12 @@ const cancelCode = 80_877_102;
 interface WithSession {
   readonly processID?: number | null;
   readonly secretKey?: number | null;
+  readonly connection: { readonly stream: { destroy(): void; unref?(): void } };
 }
 
 /** By what the server, or a pooler in its stead, knows the session of a connection. */
 export const sessionOf = (client: Client): { readonly processId: number; readonly secret: number } | undefined => {
-  const { processID, secretKey } = client as WithSession;
+  const { processID, secretKey } = client as unknown as WithSession;
   if (typeof processID !== "number" || typeof secretKey !== "number") return undefined;
   return { processId: processID, secret: secretKey };
 };
@@ -37,4 +38,14 @@ export const sendCancelRequest = (client: Client): void => {
   // Whoever cannot be reached to be told has nothing to give up.
   socket.on("error", () => socket.destroy());
   socket.end(request);
+};
+
+/** Closes its connection without waiting for anybody. */
+export const destroyClient = (client: Client): void => {
+  (client as unknown as WithSession).connection.stream.destroy();
+};
+
+/** Its connection alone keeps no process alive. */
+export const unrefClient = (client: Client): void => {
+  (client as unknown as WithSession).connection.stream.unref?.();
 };
