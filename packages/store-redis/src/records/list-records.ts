@@ -1,4 +1,5 @@
 import {
+  type AdapterId,
   asTaskId,
   createCursor,
   type ListFilter,
@@ -8,7 +9,7 @@ import {
   parseCursor,
   type TaskRecord,
 } from "@taskbridge/core/store";
-import { shards } from "../keys.ts";
+import { type ExecutionKey, shards } from "../keys.ts";
 import { loadScript } from "../redis/load-script.ts";
 import type { Call, Reply } from "../redis/redis-port.ts";
 import type { StoreContext } from "../store-context.ts";
@@ -36,6 +37,8 @@ interface Found {
 
 const getScript = loadScript("read-records");
 
+/** As many as a ref may have had that was taken over; more than one is rare. */
+const mostCandidates = 16;
 /** So many records at most are read at once. */
 const mostAtOnce = 512;
 /** What an attempt that came to nothing has left is only taken away when it is this old (milliseconds), be clocks apart or not. */
@@ -89,7 +92,7 @@ const startWalk = (
 };
 
 /** The records that entries were made for. */
-export const readEntries = async (
+const readEntries = async (
   { port, keys, now }: StoreContext,
   call: Call,
   entries: readonly string[],
@@ -114,12 +117,7 @@ export const readEntries = async (
  * Takes out what those have left who died between two steps. An entry whose record is there stays, although it does not belong here:
  * a revision may just be bringing it here.
  */
-export const dropGone = async (
-  { port }: StoreContext,
-  call: Call,
-  set: string,
-  found: readonly Found[],
-): Promise<void> => {
+const dropGone = async ({ port }: StoreContext, call: Call, set: string, found: readonly Found[]): Promise<void> => {
   const gone = found.flatMap(({ entry, isGone }) => (isGone ? [entry] : []));
   if (gone.length > 0) await port.send(call, [{ call: ["zrem", set, ...gone] }]);
 };
@@ -130,3 +128,22 @@ const isListed = (record: TaskRecord, scope: ListScope, filter: ListFilter): boo
   (filter.tool === undefined || record.tool === filter.tool) &&
   (filter.slotHeld === undefined || record.slotHeld === filter.slotHeld) &&
   (filter.includeExpired === true || record.expired !== true);
+
+/** The newest record of that adapter with this ref or start key. */
+export const findRecord = async (
+  context: StoreContext,
+  call: Call,
+  adapterId: AdapterId,
+  by: ExecutionKey,
+): Promise<TaskRecord | undefined> => {
+  const set = context.keys.execution(adapterId, by);
+  const [entries] = (await context.port.send(call, [{ call: ["zrevrange", set, 0, mostCandidates - 1] }])) as [
+    readonly string[],
+  ];
+  if (entries.length === 0) return undefined;
+  const found = await readEntries(context, call, entries);
+  await dropGone(context, call, set, found);
+  const isMeant = (record: TaskRecord | undefined): boolean =>
+    record?.adapterId === adapterId && ("ref" in by ? record.ref === by.ref : record.startKey === by.key);
+  return found.map(({ record }) => record).find(isMeant);
+};

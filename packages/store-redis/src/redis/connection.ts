@@ -1,11 +1,11 @@
-import type { ParsedOptions } from "../parse-options.ts";
+import { BridgeError } from "@taskbridge/core/store";
+import type { ParsedOptions, WaitReplicas } from "../parse-options.ts";
 import { isClusterNode } from "./check-server.ts";
 import { createClientPort, inTime } from "./client-port.ts";
 import { addressOf, isCluster, openBySentinels, openCluster, openSingle, type RedisClient } from "./redis-client.ts";
 import type { Call, RedisPort } from "./redis-port.ts";
 import { toError } from "./to-error.ts";
 import { whenReady } from "./when-ready.ts";
-import { withReplicas } from "./with-replicas.ts";
 
 /** An open connection. */
 export interface Connection {
@@ -60,3 +60,27 @@ export const openConnection = async (options: ParsedOptions, call: Call): Promis
     throw toError(error, address, "open");
   }
 };
+
+/** Sends what is durable through a client of its own, and then waits until enough replicas have it. */
+const withReplicas = (
+  port: RedisPort,
+  writing: RedisPort,
+  writer: RedisClient,
+  { count, timeoutMs }: Required<WaitReplicas>,
+): RedisPort => ({
+  send: async (call, ...stages) => {
+    if (!call.isDurable || stages.every((stage) => stage.length === 0)) return port.send(call, ...stages);
+    const replies = await writing.send(call, ...stages);
+    const address = addressOf(writer);
+    try {
+      // A master that was sent nothing has nothing to wait for.
+      const masters = isCluster(writer) ? writer.nodes("master") : [writer];
+      const reached = await inTime(call, Promise.all(masters.map((master) => master.wait(count, timeoutMs))));
+      if (Math.min(...reached) >= count) return replies;
+      const message = `Redis at ${address} has written it, but only ${Math.min(...reached)} of ${count} replicas acknowledged it within ${timeoutMs} ms`;
+      throw new BridgeError("unavailable", message, { operation: call.operation });
+    } catch (error) {
+      throw toError(error, address, call.operation);
+    }
+  },
+});
