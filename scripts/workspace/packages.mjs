@@ -8,6 +8,7 @@ import { root } from "./run.mjs";
  * @property {string} [version]
  * @property {boolean} [private]
  * @property {Record<string, unknown>} [exports]
+ * @property {string[]} [files]
  * @property {Record<string, string>} [scripts]
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [optionalDependencies]
