@@ -1,5 +1,5 @@
-// Runs the tests of every package and closes with the sum over all of them.
-// Arguments go to turbo: `npm test -- --filter=@taskbridge/core`.
+// Runs the tests of every package and closes with the sum over all of them. Arguments go to turbo:
+// `npm test -- --filter=@taskbridge/core`. A package whose inputs are as they were is not run: turbo replays its result.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { install } from "./workspace/install.mjs";
@@ -10,6 +10,7 @@ const resultName = ".jest-result.json";
 /** Starts the engines that tests need. */
 const services = "@taskbridge/services";
 const turboArgs = process.argv.slice(2);
+const startedAt = Date.now();
 
 await install();
 const packages = workspacePackages().filter(({ manifest }) => manifest.scripts?.test);
@@ -22,50 +23,77 @@ const turboFlags = [
   "--log-order=grouped",
   "--log-prefix=none",
 ];
-const jestFlags = ["--json", `--outputFile=${resultName}`];
 const selection = turboArgs.length > 0;
-const code = selection ? await test(turboArgs) : await testAll();
+const code = selection ? await testSelection() : await testAll();
 
 const results = packages
   .map(({ folder, manifest }) => ({ name: manifest.name, ...readResult(folder) }))
   .filter(({ ran }) => ran || !selection);
-const total = { passed: 0, failed: 0, skipped: 0 };
+const total = { passed: 0, failed: 0, skipped: 0, replayed: 0 };
 
 const width = Math.max(...results.map(({ name }) => name.length));
 console.log("\nAll packages");
-for (const { name, ran, passed, failed, skipped, skippedTests } of results) {
-  console.log(
-    `  ${name.padEnd(width)}  ${ran ? `${passed} passed, ${failed} failed, ${skipped} skipped` : "did not run"}`,
-  );
+for (const { name, ran, replayed, passed, failed, skipped, skippedTests } of results) {
+  const counts = `${passed} passed, ${failed} failed, ${skipped} skipped${replayed ? ", replayed" : ""}`;
+  console.log(`  ${name.padEnd(width)}  ${ran ? counts : "did not run"}`);
   for (const test of skippedTests) console.log(`    skipped: ${test}`);
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
+  total.replayed += replayed ? 1 : 0;
 }
-console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+const replayedOf = `${total.replayed} of ${results.length} packages replayed`;
+console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped; ${replayedOf}`);
 process.exitCode = code !== 0 ? code : total.failed > 0 ? 1 : 0;
 
-/**
- * @param {readonly string[]} filters And other flags of turbo.
- * @returns {Promise<number>} The exit code.
- */
-async function test(filters) {
-  return (await turbo(["run", "test", ...turboFlags, ...filters, "--", ...jestFlags])).code;
+/** @returns {Promise<number>} The exit code. */
+async function testSelection() {
+  const built = await build([`--filter=${services}`]);
+  return built === 0 ? test(turboArgs, await listEngines()) : built;
 }
 
 /**
- * Those that need an engine come last: a first time, one takes a minute to install, which others can be tested in.
+ * While engines are missing, packages that need none are tested during the installation, which takes a minute.
  * @returns {Promise<number>} The exit code.
  */
 async function testAll() {
-  const built = await turbo(["run", "build", "--continue=dependencies-successful", "--output-logs=errors-only"]);
-  const engines = run(process.execPath, ["packages/services/install-engines.mjs"]);
-  // Only: turbo would build everything anew, since it takes Jest's flags for those of the builds as well.
-  const codes = [built.code, await test(["--only", `--filter=!...${services}`])];
-  // What it could not have, those that need it say, each by name.
-  await engines;
-  codes.push(await test(["--only", `--filter=...${services}`]));
-  return codes.find((code) => code !== 0) ?? 0;
+  const built = await build([]);
+  const engines = await listEngines();
+  if (!engines.includes('"missing"')) return (await test([], engines)) || built;
+  const installed = run(process.execPath, ["packages/services/install-engines.mjs"]);
+  const first = await test([`--filter=!...${services}`], engines);
+  // An engine that could not be installed is named by the tests that need it.
+  await installed;
+  const second = await test([`--filter=...${services}`], await listEngines());
+  return built || first || second;
+}
+
+/**
+ * @param {readonly string[]} filters
+ * @returns {Promise<number>} The exit code.
+ */
+async function build(filters) {
+  const flags = ["--continue=dependencies-successful", "--output-logs=errors-only"];
+  return (await turbo(["run", "build", ...flags, ...filters])).code;
+}
+
+/**
+ * @param {readonly string[]} filters And other flags of turbo.
+ * @param {string} engines
+ * @returns {Promise<number>} The exit code.
+ */
+async function test(filters, engines) {
+  // turbo.json has turbo hash TASKBRIDGE_*: a run without an engine, or with another Node, is no result for this one.
+  const env = { TASKBRIDGE_TEST_ENGINES: engines, TASKBRIDGE_TEST_NODE: process.version };
+  return (await turbo(["run", "test", ...turboFlags, ...filters], { env })).code;
+}
+
+/** @returns {Promise<string>} Which engines the tests will find, as JSON. */
+async function listEngines() {
+  const { code, output } = await run(process.execPath, ["packages/services/list-engines.mjs"], { quiet: true });
+  if (code === 0) return output.trim();
+  console.error(`The engines of the tests cannot be listed:\n${output}`);
+  process.exit(1);
 }
 
 /**
@@ -74,7 +102,7 @@ async function testAll() {
  */
 function readResult(folder) {
   const file = join(root, folder, resultName);
-  if (!existsSync(file)) return { ran: false, passed: 0, failed: 1, skipped: 0, skippedTests: [] };
+  if (!existsSync(file)) return { ran: false, replayed: false, passed: 0, failed: 1, skipped: 0, skippedTests: [] };
   const jest = JSON.parse(readFileSync(file, "utf8"));
   /** @type {{ status: string, fullName: string }[]} */
   const tests = jest.testResults.flatMap(
@@ -82,6 +110,7 @@ function readResult(folder) {
   );
   return {
     ran: true,
+    replayed: jest.startTime < startedAt,
     passed: jest.numPassedTests,
     failed: jest.numFailedTests + jest.numRuntimeErrorTestSuites,
     skipped: jest.numPendingTests + jest.numTodoTests,

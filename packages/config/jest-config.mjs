@@ -19,6 +19,7 @@ export const jestConfig = {
       { swcrc: false, jsc: { parser: { syntax: "typescript" } } },
     ],
   },
+  reporters: ["default", fileURLToPath(new URL("./result-file.mjs", import.meta.url))],
   maxWorkers: 2,
   testSequencer: fileURLToPath(new URL("./slow-first.mjs", import.meta.url)),
   testTimeout: 40_000,
