@@ -14,6 +14,7 @@ export {
   type ExecutionQuestion,
   type ExecutionSnapshot,
   type ExecutionStatus,
+  executionStatuses,
   inlineOutputBytes,
   isEnded,
 } from "./contract/execution-snapshot.ts";

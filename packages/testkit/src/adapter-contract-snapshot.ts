@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
-import { type ExecutionQuestion, type ExecutionSnapshot, type InspectItem, isEnded } from "@taskbridge/core/adapter";
+import {
+  type ExecutionQuestion,
+  type ExecutionSnapshot,
+  executionStatuses,
+  type InspectItem,
+  isEnded,
+} from "@taskbridge/core/adapter";
 
-const statuses: ReadonlySet<string> = new Set(["queued", "running", "waiting", "succeeded", "failed", "cancelled"]);
+const statuses: ReadonlySet<string> = new Set(executionStatuses);
 
 /** Fails unless the snapshot keeps every promise of the contract that can be seen from it alone. */
 export const assertSnapshot = (snapshot: ExecutionSnapshot, want: InspectItem["want"] = "status"): void => {

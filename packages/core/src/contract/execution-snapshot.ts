@@ -1,7 +1,10 @@
 import type { JsonObject, JsonValue } from "./json-value.ts";
 
+/** Every status of an execution: the one list from which the type and the checks are derived. */
+export const executionStatuses = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
+
 /** The state of an execution, in the backend's sense. Deliberately not the words of any MCP wire. */
-export type ExecutionStatus = "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+export type ExecutionStatus = (typeof executionStatuses)[number];
 
 /** How far an execution has come. Units are the job's own (frames, files, steps). */
 export interface ExecutionProgress {

@@ -1,8 +1,8 @@
 import { BridgeError } from "../contract/bridge-error.ts";
-import type { ExecutionSnapshot } from "../contract/execution-snapshot.ts";
+import { type ExecutionSnapshot, executionStatuses } from "../contract/execution-snapshot.ts";
 import type { TaskRecord } from "../contract/task-record.ts";
 
-const statuses: ReadonlySet<unknown> = new Set(["queued", "running", "waiting", "succeeded", "failed", "cancelled"]);
+const statuses: ReadonlySet<unknown> = new Set(executionStatuses);
 
 /**
  * What an adapter tells is written into the record, so what is not a snapshot must stop here: as `bad_response`, naming

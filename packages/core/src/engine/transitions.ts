@@ -1,4 +1,9 @@
-import { type ExecutionFailure, type ExecutionSnapshot, isEnded } from "../contract/execution-snapshot.ts";
+import {
+  type ExecutionFailure,
+  type ExecutionSnapshot,
+  executionStatuses,
+  isEnded,
+} from "../contract/execution-snapshot.ts";
 import type { PayloadName, TaskRecord, TaskState } from "../contract/task-record.ts";
 import type { Payload } from "../contract/task-store.ts";
 import { isActionable, isForeign, keepEffects, withEffect } from "./effects.ts";
@@ -6,9 +11,9 @@ import { closeAllQuestions, mergeQuestions, type NewSecret, openQuestions } from
 
 /** From which state a task may go to which. What has ended goes nowhere. */
 export const transitionTable: Readonly<Record<TaskState, readonly TaskState[]>> = {
-  queued: ["queued", "running", "waiting", "succeeded", "failed", "cancelled"],
-  running: ["queued", "running", "waiting", "succeeded", "failed", "cancelled"],
-  waiting: ["queued", "running", "waiting", "succeeded", "failed", "cancelled"],
+  queued: executionStatuses,
+  running: executionStatuses,
+  waiting: executionStatuses,
   succeeded: [],
   failed: [],
   cancelled: [],
