@@ -7,10 +7,7 @@ const stopped = Promise.race(["SIGINT", "SIGTERM"].map((signal) => once(process,
 try {
   const engine = await openEngine(Number(process.argv[2] ?? 8787));
   console.log(`${engine.url} has the workflow publish in my-project, europe-west1. Ctrl-C ends it.`);
-  // Waiting for a signal keeps no process alive.
-  const alive = setInterval(() => {}, 60_000);
   await stopped;
-  clearInterval(alive);
   await engine.close();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

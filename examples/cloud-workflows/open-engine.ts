@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { ensureGcw, type GcwServer, startGcw } from "@taskbridge/services/gcw";
+import { type GcwServer, startGcw } from "@taskbridge/services/gcw";
 
 const workflow = "publish";
 const place = "projects/my-project/locations/europe-west1";
@@ -7,10 +7,9 @@ const place = "projects/my-project/locations/europe-west1";
 /**
  * An engine on this host that has the workflow. It ends with this process.
  * @param port Default: a free one.
- * @throws When there is no Go to build it with, or the port is taken.
+ * @throws When the port is taken.
  */
 export const openEngine = async (port?: number): Promise<GcwServer> => {
-  await ensureGcw();
   const engine = await startGcw(port === undefined ? {} : { port });
   const sourceContents = await readFile(new URL(`../${workflow}.yaml`, import.meta.url), "utf8");
   const answer = await fetch(`${engine.url}/v1/${place}/workflows?workflowId=${workflow}`, {

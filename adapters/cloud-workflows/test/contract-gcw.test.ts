@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from "@jest/
 import { testAdapter } from "@taskbridge/testkit/adapter";
 import { toRef } from "../src/mapping/execution-name.ts";
 import { contractWorkflows } from "./contract-workflows.ts";
-import { describeGcw, type GcwBench, gcwBench, nameOf } from "./gcw-bench.ts";
+import { type GcwBench, gcwBench, nameOf } from "./gcw-bench.ts";
 
 /** A workflow's source has 128 KiB at most. */
 const large = "x".repeat(100_000);
 const sources = contractWorkflows(large);
 
-describeGcw("the contract", () => {
+describe("the contract", () => {
   let bench: GcwBench;
   const count = async () =>
     (await Promise.all(Object.keys(sources).map(bench.executions))).reduce((sum, { length }) => sum + length, 0);

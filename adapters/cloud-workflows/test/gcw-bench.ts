@@ -1,18 +1,5 @@
-import { describe, it } from "@jest/globals";
-import { startGcw, whyNoGcw } from "@taskbridge/services/gcw";
+import { startGcw } from "@taskbridge/services/gcw";
 import { type CloudWorkflowsOptions, cloudWorkflows } from "../src/index.ts";
-
-const missing: string | undefined = await whyNoGcw();
-
-/** A suite that needs the engine. Skipped by name where there is none. */
-export const describeGcw = (name: string, body: () => void): void => {
-  if (missing === undefined) describe(name, body);
-  else if (process.env.TASKBRIDGE_REQUIRE_ENGINES === "1")
-    it(`${name}: needs gcw`, () => {
-      throw new Error(missing);
-    });
-  else describe.skip(`${name} (SKIPPED: ${missing})`, body);
-};
 
 export const place = { project: "demo", location: "europe-west1" } as const;
 const parent = `projects/${place.project}/locations/${place.location}`;

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import type { ExecutionRef, ExecutionSnapshot } from "@taskbridge/core/adapter";
 import { parse } from "yaml";
 import { createAdapter } from "../src/index.ts";
 import { callContext, newKey } from "./call-context.ts";
-import { describeGcw, gcwBench, place } from "./gcw-bench.ts";
+import { gcwBench, place } from "./gcw-bench.ts";
 import { until } from "./until.ts";
 
 const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
@@ -63,7 +63,7 @@ it("keeps to the length of its siblings, in lines that can be read", () => {
   expect(lines.filter((line) => line.length > 210)).toEqual([]);
 });
 
-describeGcw("the usage", () => {
+describe("the usage", () => {
   it("runs as pasted", async () => {
     const bench = await gcwBench();
     try {

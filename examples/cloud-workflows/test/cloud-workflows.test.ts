@@ -6,10 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, test } from "@jest/globals";
-import { whyNoGcw } from "@taskbridge/services/gcw";
 
 const example = fileURLToPath(new URL("..", import.meta.url));
-const missing = await whyNoGcw();
 let temporary: string;
 
 beforeAll(async () => {
@@ -17,16 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
-const describeGcw = (name: string, body: () => void): void => {
-  if (missing === undefined) describe(name, body);
-  else if (process.env.TASKBRIDGE_REQUIRE_ENGINES === "1")
-    it(`${name}: needs gcw`, () => {
-      throw new Error(missing);
-    });
-  else describe.skip(`${name} (SKIPPED: ${missing})`, body);
-};
-
-describeGcw("the engine", () => {
+describe("the engine", () => {
   test("runs the workflow to its end, by the printed command, and leaves nothing behind", async () => {
     const { code, stdout, stderr } = await run({}, "dist/start.js");
     expect(stderr).toContain("Publish it?\n  as: text (optional)\n  taskbridge tasks answer ");
@@ -46,13 +35,6 @@ describeGcw("the engine", () => {
     expect(code).toBe(1);
   }, 60_000);
 });
-
-test("says what is needed where there is no Go", async () => {
-  const { code, stderr } = await run({ TASKBRIDGE_GCW_GO: "/no-go-here" }, "dist/start.js");
-  expect(stderr).toContain("no Go 1.22 or newer");
-  expect(code).toBe(1);
-  expect(await readdir(temporary)).toEqual([]);
-}, 30_000);
 
 /** Resolves when everything has ended that holds the stdout or stderr of what is run. */
 async function run(

@@ -1,2 +1,2 @@
-export { ensureMoto, findMoto, type MotoEngine } from "./find-moto.ts";
+export { ensureMoto, findMoto } from "./find-moto.ts";
 export { type MotoServer, startMoto, whyNoMoto } from "./moto-server.ts";

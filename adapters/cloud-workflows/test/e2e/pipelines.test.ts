@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { describeGcw, type GcwBench, gcwBench, place } from "../gcw-bench.ts";
+import { type GcwBench, gcwBench, place } from "../gcw-bench.ts";
 import { type SeenTask, type TaskClient, taskClient } from "../task-client.ts";
 import { until } from "../until.ts";
 import { type Served, type ServedFolder, servedFolder } from "./served-folder.ts";
@@ -127,7 +127,7 @@ main:
         args: { seconds: 600 }
 `;
 
-describeGcw("workflows that a configuration file alone exposes", () => {
+describe("workflows that a configuration file alone exposes", () => {
   let bench: GcwBench;
   let folder: ServedFolder;
   let served: Served;
