@@ -144,6 +144,11 @@ const decodeJson = (args: Arguments): Value => {
   }
 };
 
+const ordered = (args: Arguments): readonly [Value, Value] => {
+  const [x, y] = [args.number("x"), args.number("y")];
+  return x > y ? [y, x] : [x, y];
+};
+
 const indentOf = (args: Arguments): string => {
   const indent = args.any("indent");
   return isNumber(indent) ? " ".repeat(Number(indent)) : typeof indent === "string" ? indent : "";
@@ -217,8 +222,8 @@ export const functions: Readonly<Record<string, PureFunction>> = {
     return x < 0 ? -x : x;
   }),
   "math.floor": pure("x", (args) => BigInt(Math.floor(Number(args.number("x"))))),
-  "math.max": pure("x y", (args) => (args.number("x") < args.number("y") ? args.number("y") : args.number("x"))),
-  "math.min": pure("x y", (args) => (args.number("x") > args.number("y") ? args.number("y") : args.number("x"))),
+  "math.max": pure("x y", (args) => ordered(args)[1]),
+  "math.min": pure("x y", (args) => ordered(args)[0]),
   "sys.get_env": pure("name default_value?", environmentOf),
   "sys.now": pure("", () => Date.now() / 1000),
   "text.decode": pure("data", (args) => Buffer.from(args.bytes("data")).toString()),

@@ -46,8 +46,8 @@ export const typeOf = (value: Value): string => {
 };
 
 export const isEqual = (one: Value, other: Value): boolean => {
-  // Of an integer and a double JavaScript compares the exact numbers.
-  if (isNumber(one) && isNumber(other)) return one == other;
+  // Of an integer and a double JavaScript compares the exact numbers, though only by these operators.
+  if (isNumber(one) && isNumber(other)) return one <= other && one >= other;
   if (isList(one) && isList(other))
     return one.length === other.length && one.every((item, index) => isEqual(item, other[index] ?? null));
   if (isMap(one) && isMap(other))
