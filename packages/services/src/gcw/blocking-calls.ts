@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Arguments } from "./functions.ts";
-import { errorOf, isMap, parseJson, type Tag, toJson, type Value, type ValueMap, WorkflowError } from "./values.ts";
+import { errorOf, parseJson, type Tag, toJson, type Value, type ValueMap, WorkflowError } from "./values.ts";
 
 /** What an execution offers its workflow. */
 export interface Host {
@@ -54,7 +54,6 @@ const textsOf = (map: ValueMap): [string, string][] =>
 
 const toBody = (body: Value, headers: Headers): NonNullable<RequestInit["body"]> => {
   const type = headers.get("content-type");
-  if (isMap(body) && type?.startsWith("application/x-www-form-urlencoded")) return new URLSearchParams(textsOf(body));
   if (body instanceof Uint8Array) return Buffer.from(body);
   if (type === null) headers.set("content-type", typeof body === "string" ? "text/plain" : "application/json");
   return typeof body === "string" ? body : toJson(body);
@@ -127,15 +126,6 @@ export const blockingCalls: Readonly<Record<string, BlockingCall>> = {
     params: ["seconds"],
     run: async (args, _host, signal) => {
       await sleep(secondsOf(args, "seconds"), signal);
-      return null;
-    },
-  },
-  "sys.sleep_until": {
-    params: ["time"],
-    run: async (args, _host, signal) => {
-      const until = Date.parse(args.text("time"));
-      if (Number.isNaN(until)) throw errorOf("ValueError", `time is ${args.text("time")}`);
-      await sleep((until - Date.now()) / 1000, signal);
       return null;
     },
   },

@@ -1,6 +1,5 @@
 import { blockingCalls, sleep } from "./blocking-calls.ts";
 import { type Branch, mostAtOnce, runBranches } from "./branches.ts";
-import type { Expression } from "./expression.ts";
 import { functions, toArguments } from "./functions.ts";
 import { retry } from "./retry.ts";
 import {
@@ -93,7 +92,9 @@ const jump = (context: Context, to: Value): Flow => {
 const assign: Compile = (context, body) => {
   const entries = source.itemsOf(context, body.get("assign"), "assign").map((item) => {
     const [target, value] = source.namedItem(context, item, "assign");
-    return { ...place(context, source.toExpression(context, target)), value: source.toEvaluated(context, value) };
+    const place = source.toExpression(context, target).target;
+    if (place === undefined) throw source.refuse(context, "`assign` has a target that is no variable or element");
+    return { ...place, value: source.toEvaluated(context, value) };
   });
   return async (scope, thread) => {
     for (const { name, path, value } of entries) {
@@ -103,17 +104,6 @@ const assign: Compile = (context, body) => {
     }
     return undefined;
   };
-};
-
-/** The variable that an assignment changes, and the keys of the element in it. */
-const place = (
-  context: Context,
-  target: Expression,
-): { readonly name: string; readonly path: readonly Expression[] } => {
-  if (target.kind === "variable") return { name: target.name, path: [] };
-  if (target.kind !== "member") throw source.refuse(context, "`assign` has a target that is no variable or element");
-  const { name, path } = place(context, target.of);
-  return { name, path: [...path, target.key] };
 };
 
 const call: Compile = (context, body) => {

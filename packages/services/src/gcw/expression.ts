@@ -7,15 +7,13 @@ export interface Reads {
   call(name: string, args: readonly Value[]): Value;
 }
 
-export type Expression =
-  | { readonly kind: "value"; readonly value: Value }
-  | { readonly kind: "variable"; readonly name: string }
-  | { readonly kind: "member"; readonly of: Expression; readonly key: Expression }
-  | { readonly kind: "call"; readonly name: string; readonly args: readonly Expression[] }
-  | { readonly kind: "list"; readonly items: readonly Expression[] }
-  | { readonly kind: "map"; readonly entries: readonly (readonly [Expression, Expression])[] }
-  | { readonly kind: "unary"; readonly operator: string; readonly of: Expression }
-  | { readonly kind: "binary"; readonly operator: string; readonly left: Expression; readonly right: Expression };
+export type Expression = (reads: Reads) => Value;
+
+export interface Parsed {
+  readonly evaluate: Expression;
+  /** Of a variable or an element of it, which may be assigned: its keys from the outside inward. */
+  readonly target?: { readonly name: string; readonly path: readonly Expression[] };
+}
 
 /** From the loosest to the tightest: "Order of operations" in the reference of the syntax. */
 const levels = [["or"], ["and"], ["<", "<=", ">", ">=", "==", "!=", "in"], ["+", "-"], ["*", "/", "//", "%"]];
@@ -52,17 +50,21 @@ const toText = (literal: string): string => {
   return JSON.parse(`"${literal[0] === "'" ? inner.replaceAll('"', '\\"') : inner}"`);
 };
 
-/** @throws SyntaxError */
-export const parseExpression = (source: string): Expression => {
+/**
+ * @param onCall is given the name of each function that the expression calls.
+ * @throws SyntaxError
+ */
+export const parseExpression = (source: string, onCall: (name: string) => void): Parsed => {
   const tokens = toTokens(source);
   let next = 0;
+  const wrong = (why: string): SyntaxError => new SyntaxError(`${source.trim()} ${why}`);
   const isNext = (...texts: readonly string[]): boolean => {
     const found = tokens[next];
     return found !== undefined && found.kind !== "text" && texts.includes(found.text);
   };
   const take = (): Token => {
     const taken = tokens[next++];
-    if (taken === undefined) throw new SyntaxError(`${source.trim()} ends too soon`);
+    if (taken === undefined) throw wrong("ends too soon");
     return taken;
   };
   const skip = (text: string): boolean => {
@@ -71,8 +73,9 @@ export const parseExpression = (source: string): Expression => {
     return is;
   };
   const expect = (text: string): void => {
-    if (!skip(text)) throw new SyntaxError(`${source.trim()} lacks a ${text}`);
+    if (!skip(text)) throw wrong(`lacks a ${text}`);
   };
+  const whole = (): Expression => binary(0).evaluate;
   const many = <Item>(close: string, item: () => Item): Item[] => {
     const items: Item[] = [];
     while (!skip(close)) {
@@ -81,72 +84,94 @@ export const parseExpression = (source: string): Expression => {
     }
     return items;
   };
-  const binary = (level: number): Expression => {
+  const binary = (level: number): Parsed => {
     const operators = levels[level];
     if (operators === undefined) return unary();
     let left = binary(level + 1);
-    while (isNext(...operators)) left = { kind: "binary", operator: take().text, left, right: binary(level + 1) };
+    while (isNext(...operators)) {
+      const [operator, one, other] = [take().text, left.evaluate, binary(level + 1).evaluate];
+      left = { evaluate: (reads) => operate(operator, one, other, reads) };
+    }
     return left;
   };
-  const unary = (): Expression => {
-    if (isNext("-", "not")) return { kind: "unary", operator: take().text, of: unary() };
-    return postfix();
+  const unary = (): Parsed => {
+    if (skip("not")) {
+      const of = unary().evaluate;
+      return { evaluate: (reads) => !truth(of(reads)) };
+    }
+    if (!skip("-")) return postfix();
+    const of = unary().evaluate;
+    return { evaluate: (reads) => arithmetic("-", 0n, of(reads)) };
   };
-  const postfix = (): Expression => {
+  const postfix = (): Parsed => {
     let of = primary();
-    let name = of.kind === "variable" ? of.name : undefined;
+    // While there are only names and dots, it may be the name of a function.
+    let name = of.target?.name;
     for (;;) {
-      if (skip(".")) {
-        const key = take();
-        if (key.kind !== "name") throw new SyntaxError(`${source.trim()} has no name after a dot`);
-        of = { kind: "member", of, key: { kind: "value", value: key.text } };
-        name = name === undefined ? undefined : `${name}.${key.text}`;
-      } else if (skip("[")) {
-        of = { kind: "member", of, key: binary(0) };
+      const isName = skip(".");
+      if (!isName && name !== undefined && skip("(")) {
+        of = call(name);
         name = undefined;
-        expect("]");
-      } else if (name !== undefined && skip("(")) {
-        of = { kind: "call", name, args: many(")", () => binary(0)) };
-        name = undefined;
-      } else return of;
+        continue;
+      }
+      if (!isName && !skip("[")) return of;
+      const word = isName ? take() : undefined;
+      if (isName && word?.kind !== "name") throw wrong("has no name after a dot");
+      const key = word === undefined ? whole() : () => word.text;
+      if (!isName) expect("]");
+      const { evaluate, target } = of;
+      of = {
+        evaluate: (reads) => member(evaluate(reads), key(reads)),
+        ...(target && { target: { name: target.name, path: [...target.path, key] } }),
+      };
+      name = word === undefined || name === undefined ? undefined : `${name}.${word.text}`;
     }
   };
-  const primary = (): Expression => {
+  const call = (name: string): Parsed => {
+    onCall(name);
+    const args = many(")", whole);
+    return {
+      evaluate: (reads) =>
+        reads.call(
+          name,
+          args.map((arg) => arg(reads)),
+        ),
+    };
+  };
+  const primary = (): Parsed => {
     const { kind, text } = take();
-    if (kind === "number") return { kind: "value", value: /[.eE]/.test(text) ? Number(text) : BigInt(text) };
-    if (kind === "text") return { kind: "value", value: toText(text) };
-    if (kind === "name" && text in constants) return { kind: "value", value: constants[text] ?? null };
-    if (kind === "name") return { kind: "variable", name: text };
-    if (text === "[") return { kind: "list", items: many("]", () => binary(0)) };
-    if (text === "{")
-      return {
-        kind: "map",
-        entries: many("}", () => {
-          const key = binary(0);
-          expect(":");
-          return [key, binary(0)];
-        }),
-      };
-    if (text !== "(") throw new SyntaxError(`${source.trim()}: ${text} is not expected`);
-    const inner = binary(0);
+    const constant = (value: Value): Parsed => ({ evaluate: () => value });
+    if (kind === "number") return constant(/[.eE]/.test(text) ? Number(text) : BigInt(text));
+    if (kind === "text") return constant(toText(text));
+    if (kind === "name" && Object.hasOwn(constants, text)) return constant(constants[text] ?? null);
+    if (kind === "name") return { evaluate: (reads) => reads.variable(text), target: { name: text, path: [] } };
+    if (text === "[") {
+      const items = many("]", whole);
+      return { evaluate: (reads) => items.map((item) => item(reads)) };
+    }
+    if (text !== "(") throw wrong(`has a ${text} that is not expected`);
+    const inner = whole();
     expect(")");
-    return inner;
+    return { evaluate: inner };
   };
   const parsed = binary(0);
-  if (next < tokens.length) throw new SyntaxError(`${source.trim()}: ${tokens[next]?.text} is not expected`);
+  if (next < tokens.length) throw wrong(`has a ${tokens[next]?.text} that is not expected`);
   return parsed;
 };
 
-/** Every function that an expression calls. */
-export const callsIn = (expression: Expression): readonly string[] => {
-  const { kind } = expression;
-  if (kind === "value" || kind === "variable") return [];
-  if (kind === "call") return [expression.name, ...expression.args.flatMap(callsIn)];
-  if (kind === "list") return expression.items.flatMap(callsIn);
-  if (kind === "map") return expression.entries.flat().flatMap(callsIn);
-  if (kind === "member") return [...callsIn(expression.of), ...callsIn(expression.key)];
-  if (kind === "unary") return callsIn(expression.of);
-  return [...callsIn(expression.left), ...callsIn(expression.right)];
+const truth = (value: Value): boolean => {
+  if (typeof value !== "boolean") throw errorOf("TypeError", `a condition is of type ${typeOf(value)}`);
+  return value;
+};
+
+const operate = (operator: string, left: Expression, right: Expression, reads: Reads): Value => {
+  if (operator === "and") return truth(left(reads)) && truth(right(reads));
+  if (operator === "or") return truth(left(reads)) || truth(right(reads));
+  const [one, other] = [left(reads), right(reads)];
+  if (operator === "==" || operator === "!=") return isEqual(one, other) === (operator === "==");
+  if (operator === "in") return contains(other, one);
+  if (operator === "+") return add(one, other);
+  return /[<>]/.test(operator) ? compare(operator, one, other) : arithmetic(operator, one, other);
 };
 
 export const member = (of: Value, key: Value): Value => {
@@ -164,37 +189,4 @@ export const indexIn = (list: readonly Value[], key: Value): number => {
   if (typeof key !== "bigint") throw errorOf("TypeError", `the index of a list is of type ${typeOf(key)}`);
   if (key < 0n || key >= list.length) throw errorOf("IndexError", `index ${key} is outside a list of ${list.length}`);
   return Number(key);
-};
-
-export const evaluate = (expression: Expression, reads: Reads): Value => {
-  const of = (one: Expression): Value => evaluate(one, reads);
-  const truth = (one: Expression): boolean => {
-    const value = of(one);
-    if (typeof value !== "boolean") throw errorOf("TypeError", `a condition is of type ${typeOf(value)}`);
-    return value;
-  };
-  switch (expression.kind) {
-    case "value":
-      return expression.value;
-    case "variable":
-      return reads.variable(expression.name);
-    case "member":
-      return member(of(expression.of), of(expression.key));
-    case "list":
-      return expression.items.map(of);
-    case "map":
-      return new Map(expression.entries.map(([key, value]) => [String(of(key)), of(value)]));
-    case "call":
-      return reads.call(expression.name, expression.args.map(of));
-    case "unary":
-      return expression.operator === "not" ? !truth(expression.of) : arithmetic("-", 0n, of(expression.of));
-  }
-  const { operator, left, right } = expression;
-  if (operator === "and") return truth(left) && truth(right);
-  if (operator === "or") return truth(left) || truth(right);
-  const [one, other] = [of(left), of(right)];
-  if (operator === "==" || operator === "!=") return isEqual(one, other) === (operator === "==");
-  if (operator === "in") return contains(other, one);
-  if (operator === "+") return add(one, other);
-  return /[<>]/.test(operator) ? compare(operator, one, other) : arithmetic(operator, one, other);
 };

@@ -1,4 +1,3 @@
-import { createHash, createHmac, randomUUID } from "node:crypto";
 import { toText } from "./operators.ts";
 import {
   errorOf,
@@ -125,17 +124,6 @@ const substring = (args: Arguments): Value => {
 const replacement = (text: string): string =>
   text.replaceAll("$", "$$$$").replace(/\\(\d)/g, (_, group: string) => (group === "0" ? "$&" : `$${group}`));
 
-const urlEncode = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
-
-const urlDecode = (text: string): string => {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    throw errorOf("ValueError", `text.url_decode: ${text} is not encoded for a URL`);
-  }
-};
-
 const decodeJson = (args: Arguments): Value => {
   try {
     return parseJson(Buffer.from(args.bytes("data")).toString());
@@ -149,27 +137,10 @@ const ordered = (args: Arguments): readonly [Value, Value] => {
   return x > y ? [y, x] : [x, y];
 };
 
-const indentOf = (args: Arguments): string => {
-  const indent = args.any("indent");
-  return isNumber(indent) ? " ".repeat(Number(indent)) : typeof indent === "string" ? indent : "";
-};
-
 const fromBase64 = (args: Arguments): Value => {
   const data = args.text("data");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data)) throw errorOf("ValueError", "base64.decode: this is no Base64");
   return Buffer.from(data, "base64");
-};
-
-const hashName = (args: Arguments): string => {
-  const name = args.text("algorithm").toLowerCase();
-  if (/^(md5|sha1|sha256|sha384|sha512)$/.test(name)) return name;
-  throw errorOf("ValueError", `there is no algorithm ${name}`);
-};
-
-const timeOf = (text: string): number => {
-  const time = /^\d{4}-\d\d-\d\d(T.*)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw errorOf("ValueError", `${text} is no time of ISO 8601`);
-  return time / 1000;
 };
 
 const environmentOf = (args: Arguments, environment: Readonly<Record<string, string>>): Value => {
@@ -197,20 +168,11 @@ export const functions: Readonly<Record<string, PureFunction>> = {
   string: pure("value", (args) => toText(args.any("value"))),
   keys: pure("map", (args) => [...args.map("map").keys()]),
   len: pure("value", (args) => lengthOf(args.any("value"))),
-  "base64.decode": pure("data padding?", fromBase64),
-  "base64.encode": pure("data padding?", (args) => {
-    const text = Buffer.from(args.bytes("data")).toString("base64");
-    return args.any("padding") === false ? text.replace(/=+$/, "") : text;
-  }),
-  "hash.compute_checksum": pure("data algorithm", (args) =>
-    createHash(hashName(args)).update(args.bytes("data")).digest(),
-  ),
-  "hash.compute_hmac": pure("key data algorithm", (args) =>
-    createHmac(hashName(args), args.bytes("key")).update(args.bytes("data")).digest(),
-  ),
+  "base64.decode": pure("data", fromBase64),
+  "base64.encode": pure("data", (args) => Buffer.from(args.bytes("data")).toString("base64")),
   "json.decode": pure("data", decodeJson),
-  "json.encode": pure("data indent?", (args) => Buffer.from(toJson(args.any("data"), indentOf(args)))),
-  "json.encode_to_string": pure("data indent?", (args) => toJson(args.any("data"), indentOf(args))),
+  "json.encode": pure("data", (args) => Buffer.from(toJson(args.any("data")))),
+  "json.encode_to_string": pure("data", (args) => toJson(args.any("data"))),
   "list.concat": pure("objs val", (args) => [...args.list("objs"), args.any("val")]),
   "list.prepend": pure("objs val", (args) => [args.any("val"), ...args.list("objs")]),
   "map.delete": pure("map key", (args) => new Map([...args.map("map")].filter(([key]) => key !== args.text("key")))),
@@ -252,12 +214,6 @@ export const functions: Readonly<Record<string, PureFunction>> = {
   "text.substring": pure("source start end", substring),
   "text.to_lower": pure("input", (args) => args.text("input").toLowerCase()),
   "text.to_upper": pure("input", (args) => args.text("input").toUpperCase()),
-  "text.url_decode": pure("source", (args) => urlDecode(args.text("source"))),
-  "text.url_encode": pure("source", (args) => urlEncode(args.text("source"))),
-  "text.url_encode_plus": pure("source", (args) => urlEncode(args.text("source")).replaceAll("%20", "+")),
-  "time.format": pure("seconds", (args) => new Date(Number(args.number("seconds")) * 1000).toISOString()),
-  "time.parse": pure("value", (args) => timeOf(args.text("value"))),
-  "uuid.generate": pure("", () => randomUUID()),
   "http.default_retry_predicate": pure(
     "exception",
     retries([429, 502, 503, 504], ["ConnectionError", "ConnectionFailedError", "TimeoutError"]),

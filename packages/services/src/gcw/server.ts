@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ApiError, invalid, notFound } from "./api-error.ts";
-import { deliver } from "./execution.ts";
+import { deliver, type Execution } from "./execution.ts";
 import { parseFilter } from "./filter.ts";
 import { parseJson, type Value, type ValueMap } from "./values.ts";
 import { cancelExecution, executionIn, type Fields, newExecution, newWorkflow, type Workflow } from "./workflows.ts";
@@ -15,21 +15,11 @@ interface Call {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
-  /** Of the path: `projects/P/locations/L`. */
-  readonly location: string;
-  readonly workflow: string;
-  readonly execution: string;
-  readonly callback: string;
 }
 
 /** More than any documented limit of a request. */
 const mostBodyBytes = 4 * 1024 * 1024;
 const host = "127.0.0.1";
-
-/** The paths of the APIs Workflows v1 and Workflow Executions v1. */
-const location = "/v1/(?<location>projects/[^/]+/locations/[^/]+)";
-const workflow = `${location}/workflows/(?<workflow>[^/:]+)`;
-const execution = `${workflow}/executions/(?<execution>[^/:]+)`;
 
 export interface GcwServer {
   /** For the endpoint of the vendor's clients, in their REST mode. */
@@ -147,140 +137,106 @@ const isFullView = ({ query }: Call, unset: boolean): boolean => {
 const unlessEmpty = (name: string, items: readonly unknown[]): object => (items.length === 0 ? {} : { [name]: items });
 
 /** The long-running operation of a change that was made at once. */
-const done = ({ location }: Call, type: string, response: object): object => ({
+const done = (location: string, type: string, response: object): object => ({
   name: `${location}/operations/operation-${randomBytes(8).toString("hex")}`,
   metadata: { "@type": "type.googleapis.com/google.cloud.workflows.v1.OperationMetadata" },
   done: true,
   response: { "@type": `type.googleapis.com/${type}`, ...response },
 });
 
+/** The paths of the APIs Workflows v1 and Workflow Executions v1, without the names in them. */
 const answers = (workflows: Map<string, Workflow>): Answer => {
   let count = 0;
-  const nameIn = (call: Call): string => `${call.location}/workflows/${call.workflow}`;
-  const found = (call: Call): Workflow => {
-    const workflow = workflows.get(nameIn(call));
-    if (workflow === undefined) throw notFound(`Workflow ${nameIn(call)} does not exist`);
-    return workflow;
+  const create = (call: Call, location: string): object => {
+    onlyQuery(call, "workflowId");
+    const fields = fieldsOf(call, "name", "description", "sourceContents", "labels", "serviceAccount", "callLogLevel");
+    const id = call.query.get("workflowId") ?? "";
+    // Documented of workflowId: letters, digits, underscores and dashes, 64 at most, a letter first.
+    if (!/^[A-Za-z]([\w-]{0,62}[A-Za-z0-9])?$/.test(id)) throw invalid(`workflowId is ${id}`);
+    const name = `${location}/workflows/${id}`;
+    if (workflows.has(name)) throw new ApiError(409, "ALREADY_EXISTS", `Workflow ${name} exists`);
+    const made = newWorkflow(name, ++count, fields);
+    workflows.set(name, made);
+    return done(location, "google.cloud.workflows.v1.Workflow", made.resource);
   };
-  const routes: readonly (readonly [string, string, Answer])[] = [
-    [
-      "POST",
-      `${location}/workflows`,
-      (call) => {
-        onlyQuery(call, "workflowId");
-        const fields = fieldsOf(
-          call,
-          ...["name", "description", "sourceContents", "labels", "serviceAccount", "callLogLevel"],
-        );
-        const id = call.query.get("workflowId") ?? "";
-        // Documented of workflowId: letters, digits, underscores and dashes, 64 at most, a letter first.
-        if (!/^[A-Za-z]([\w-]{0,62}[A-Za-z0-9])?$/.test(id)) throw invalid(`workflowId is ${id}`);
-        const name = `${call.location}/workflows/${id}`;
-        if (workflows.has(name)) throw new ApiError(409, "ALREADY_EXISTS", `Workflow ${name} exists`);
-        const made = newWorkflow(name, ++count, fields);
-        workflows.set(name, made);
-        return done(call, "google.cloud.workflows.v1.Workflow", made.resource);
-      },
-    ],
-    [
-      "GET",
-      `${location}/workflows`,
-      (call) => {
-        onlyQuery(call, "pageSize", "pageToken");
-        const here = new Map([...workflows].filter(([name]) => name.startsWith(`${call.location}/workflows/`)));
-        const { page, rest } = pageOf(call, here, pageSizeOf(call, 500, 1000));
-        return {
-          ...unlessEmpty(
-            "workflows",
-            page.map(({ resource }) => resource),
-          ),
-          ...rest,
-        };
-      },
-    ],
-    [
-      "GET",
-      workflow,
-      (call) => {
-        onlyQuery(call, "revisionId");
-        return found(call).resource;
-      },
-    ],
-    [
-      "DELETE",
-      workflow,
-      (call) => {
-        const { resource, executions } = found(call);
-        for (const one of executions) one.cancel();
-        workflows.delete(resource.name);
-        return done(call, "google.protobuf.Empty", {});
-      },
-    ],
-    [
-      "POST",
-      `${workflow}/executions`,
-      (call) => {
-        onlyQuery(call);
-        const levels = ["callLogLevel", "executionHistoryLevel", "disableConcurrencyQuotaOverflowBuffering"];
-        const fields = fieldsOf(call, "name", "argument", "labels", ...levels);
-        return newExecution(found(call), fields, call.url).view(true);
-      },
-    ],
-    ["GET", `${workflow}/executions`, (call) => listExecutions(call, found)],
-    [
-      "GET",
-      execution,
-      (call) => {
-        onlyQuery(call, "view");
-        return executionIn(found(call), call.execution).view(isFullView(call, true));
-      },
-    ],
-    [
-      "POST",
-      `${execution}:cancel`,
-      (call) => {
-        fieldsOf(call, "name");
-        const one = executionIn(found(call), call.execution);
-        cancelExecution(one);
-        return one.view(true);
-      },
-    ],
-    [
-      "GET",
-      `${execution}/callbacks`,
-      (call) => {
-        onlyQuery(call, "pageSize", "pageToken");
-        const { name, state, callbacks } = executionIn(found(call), call.execution);
-        const { page, rest } = pageOf(call, state === "ACTIVE" ? callbacks : new Map(), pageSizeOf(call, 100, 100));
-        const shown = page.map(({ id, method, waiters, unread }) => ({
-          name: `${name}/callback/${id}`,
-          method,
-          ...(waiters.size > 0 && { waiters: String(waiters.size) }),
-          ...(unread !== undefined && { availablePayloads: [unread.text] }),
-        }));
-        return { ...unlessEmpty("callbacks", shown), ...rest };
-      },
-    ],
-    ["*", `${execution}/callbacks/(?<callback>[^/:]+)`, (call) => deliverTo(call, found)],
-  ];
-  const patterns = routes.map(([method, path, answer]) => ({ method, path: new RegExp(`^${path}$`), answer }));
+  const list = (call: Call, location: string): object => {
+    onlyQuery(call, "pageSize", "pageToken");
+    const here = new Map([...workflows].filter(([name]) => name.startsWith(`${location}/workflows/`)));
+    const { page, rest } = pageOf(call, here, pageSizeOf(call, 500, 1000));
+    const resources = page.map(({ resource }) => resource);
+    return { ...unlessEmpty("workflows", resources), ...rest };
+  };
+  const remove = ({ resource, executions }: Workflow, location: string): object => {
+    for (const one of executions) one.cancel();
+    workflows.delete(resource.name);
+    return done(location, "google.protobuf.Empty", {});
+  };
   return (call) => {
-    for (const { method, path, answer } of patterns) {
-      const match = method === "*" || method === call.request.method ? path.exec(call.path) : null;
-      if (match !== null) return answer({ ...call, ...match.groups });
+    const { method = "" } = call.request;
+    const [, location = "", rest = ""] = /^\/v1\/(projects\/[^/]+\/locations\/[^/]+)\/(.*)$/.exec(call.path) ?? [];
+    const below = rest.split("/");
+    const [, id = "", , execution = "", , callback = ""] = below;
+    const found = (): Workflow => {
+      const workflow = workflows.get(`${location}/workflows/${id}`);
+      if (workflow === undefined) throw notFound(`Workflow ${location}/workflows/${id} does not exist`);
+      return workflow;
+    };
+    const one = (): Execution => executionIn(found(), execution.replace(/:cancel$/, ""));
+    const shape = below.map((part, index) => (index % 2 === 0 ? part : part.replace(/^[^:]+/, "*"))).join("/");
+    if (shape === "workflows/*/executions/*/callbacks/*") return deliverTo(call, one(), callback);
+    switch (`${method} ${shape}`) {
+      case "POST workflows":
+        return create(call, location);
+      case "GET workflows":
+        return list(call, location);
+      case "GET workflows/*":
+        onlyQuery(call, "revisionId");
+        return found().resource;
+      case "DELETE workflows/*":
+        return remove(found(), location);
+      case "POST workflows/*/executions":
+        return createExecution(call, found());
+      case "GET workflows/*/executions":
+        return listExecutions(call, found());
+      case "GET workflows/*/executions/*":
+        onlyQuery(call, "view");
+        return one().view(isFullView(call, true));
+      case "POST workflows/*/executions/*:cancel":
+        fieldsOf(call, "name");
+        return cancelExecution(one()).view(true);
+      case "GET workflows/*/executions/*/callbacks":
+        return listCallbacks(call, one());
+      default:
+        throw notFound(`there is no ${method} ${call.path} here`);
     }
-    throw notFound(`there is no ${call.request.method} ${call.path} here`);
   };
 };
 
+const createExecution = (call: Call, workflow: Workflow): object => {
+  onlyQuery(call);
+  const levels = ["callLogLevel", "executionHistoryLevel", "disableConcurrencyQuotaOverflowBuffering"];
+  return newExecution(workflow, fieldsOf(call, "name", "argument", "labels", ...levels), call.url).view(true);
+};
+
+const listCallbacks = (call: Call, { name, state, callbacks }: Execution): object => {
+  onlyQuery(call, "pageSize", "pageToken");
+  const { page, rest } = pageOf(call, state === "ACTIVE" ? callbacks : new Map(), pageSizeOf(call, 100, 100));
+  const shown = page.map(({ id, method, waiters, unread }) => ({
+    name: `${name}/callback/${id}`,
+    method,
+    ...(waiters.size > 0 && { waiters: String(waiters.size) }),
+    ...(unread !== undefined && { availablePayloads: [unread.text] }),
+  }));
+  return { ...unlessEmpty("callbacks", shown), ...rest };
+};
+
 /** Newest first. A page token goes with the request that it was given to, but for its page size. */
-const listExecutions = (call: Call, found: (call: Call) => Workflow): object => {
+const listExecutions = (call: Call, { executions }: Workflow): object => {
   onlyQuery(call, "pageSize", "pageToken", "view", "filter");
   const isFull = isFullView(call, false);
   const size = pageSizeOf(call, 100, isFull ? 100 : 1000);
   const filter = call.query.get("filter") ?? "";
   const matches = parseFilter(filter);
-  const { executions } = found(call);
   const asked = ` ${isFull} ${filter}`;
   const token = Buffer.from(call.query.get("pageToken") ?? "", "base64url").toString();
   const [, given = String(executions.length)] = /^(\d+) /.exec(token) ?? [];
@@ -297,13 +253,12 @@ const listExecutions = (call: Call, found: (call: Call) => Workflow): object => 
 };
 
 /** A request to a callback needs an access token; any will do. */
-const deliverTo = (call: Call, found: (call: Call) => Workflow): undefined => {
+const deliverTo = (call: Call, { state, callbacks }: Execution, id: string): undefined => {
   const { headers, method = "", url = "" } = call.request;
   if (!/^Bearer ./.test(headers.authorization ?? ""))
     throw new ApiError(401, "UNAUTHENTICATED", "the request has no access token");
-  const { state, callbacks } = executionIn(found(call), call.execution);
-  const callback = callbacks.get(call.callback);
-  if (callback === undefined || state !== "ACTIVE") throw notFound(`callback ${call.callback} does not exist`);
+  const callback = callbacks.get(id);
+  if (callback === undefined || state !== "ACTIVE") throw notFound(`callback ${id} does not exist`);
   const texts = Object.entries(headers).filter(([name]) => name !== "authorization");
   const seen: ValueMap = new Map<string, Value>([
     ["body", sentBody(call.body, headers["content-type"] ?? "")],

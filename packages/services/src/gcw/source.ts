@@ -1,6 +1,6 @@
 import { parseDocument } from "yaml";
 import { blockingCalls } from "./blocking-calls.ts";
-import { callsIn, type Expression, evaluate, parseExpression } from "./expression.ts";
+import { type Expression, type Parsed, parseExpression } from "./expression.ts";
 import { functions, toArguments } from "./functions.ts";
 import type { Routine, Thread } from "./run.ts";
 import { readVariable, type Scope } from "./scope.ts";
@@ -72,19 +72,17 @@ export const nameOf = (context: Context, value: Value | undefined, what: string)
   return value;
 };
 
-export const toExpression = (context: Context, text: string): Expression => {
-  let parsed: Expression;
-  try {
-    parsed = parseExpression(text);
-  } catch (error) {
-    throw refuse(context, `expression: ${error instanceof Error ? error.message : error}`);
-  }
-  for (const name of callsIn(parsed)) {
-    const isBlocking = name in blockingCalls || context.routines.has(name);
-    if (isBlocking) throw unsupported(context, `${name}\` in an expression, in place of \`call`);
+export const toExpression = (context: Context, text: string): Parsed => {
+  const check = (name: string): void => {
+    if (Object.hasOwn(blockingCalls, name) || context.routines.has(name))
+      throw unsupported(context, `${name}\` in an expression, in place of \`call`);
     if (!Object.hasOwn(functions, name)) throw unsupported(context, name);
+  };
+  try {
+    return parseExpression(text, check);
+  } catch (error) {
+    throw error instanceof SyntaxError ? refuse(context, `expression: ${error.message}`) : error;
   }
-  return parsed;
 };
 
 const callFunction = (name: string, args: readonly Value[], { run }: Thread): Value => {
@@ -98,7 +96,7 @@ const callFunction = (name: string, args: readonly Value[], { run }: Thread): Va
 };
 
 export const evaluateIn = (expression: Expression, scope: Scope, thread: Thread): Value =>
-  evaluate(expression, {
+  expression({
     variable: (name) => readVariable(scope, name),
     call: (name, args) => callFunction(name, args, thread),
   });
@@ -117,6 +115,6 @@ export const toEvaluated = (context: Context, value: Value): Evaluated => {
   }
   const [, code] = typeof value === "string" ? (/^\$\{(.*)\}$/s.exec(value.trim()) ?? []) : [];
   if (code === undefined) return () => value;
-  const expression = toExpression(context, code);
-  return (scope, thread) => evaluateIn(expression, scope, thread);
+  const { evaluate } = toExpression(context, code);
+  return (scope, thread) => evaluateIn(evaluate, scope, thread);
 };

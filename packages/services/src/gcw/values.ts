@@ -80,25 +80,9 @@ const unmark = (marked: unknown): Value => {
 };
 
 /** @throws A TypeError of workflows for bytes, which JSON does not have. */
-export const toJson = (value: Value, indent = "", level = "\n"): string => {
-  const inner = level + indent;
-  const join = (open: string, items: readonly string[], close: string): string => {
-    if (items.length === 0 || indent === "") return open + items.join(",") + close;
-    return open + inner + items.join(`,${inner}`) + level + close;
-  };
-  if (isList(value))
-    return join(
-      "[",
-      value.map((item) => toJson(item, indent, inner)),
-      "]",
-    );
-  const colon = indent === "" ? ":" : ": ";
-  if (isMap(value))
-    return join(
-      "{",
-      [...value].map(([key, item]) => JSON.stringify(key) + colon + toJson(item, indent, inner)),
-      "}",
-    );
+export const toJson = (value: Value): string => {
+  if (isList(value)) return `[${value.map(toJson).join()}]`;
+  if (isMap(value)) return `{${[...value].map(([key, item]) => `${JSON.stringify(key)}:${toJson(item)}`).join()}}`;
   if (value instanceof Uint8Array) throw errorOf("TypeError", "bytes have no form in JSON");
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 };

@@ -90,8 +90,9 @@ export const executionIn = ({ resource, executions }: Workflow, id: string): Exe
 };
 
 /** @throws ApiError unless the execution is active. */
-export const cancelExecution = (execution: Execution): void => {
+export const cancelExecution = (execution: Execution): Execution => {
   const { name, state } = execution;
   if (state !== "ACTIVE") throw new ApiError(400, "FAILED_PRECONDITION", `Execution ${name} has ended: ${state}`);
   execution.cancel();
+  return execution;
 };

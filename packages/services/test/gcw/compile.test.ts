@@ -38,11 +38,6 @@ describe("an interpreted workflow", () => {
     ["logs", "    - a: { call: sys.log, args: { text: x, severity: INFO } }", null],
     ["sleeps", "    - a: { call: sys.sleep, args: { seconds: 0.01 } }", null],
     [
-      "sleeps until a time that has passed",
-      "    - a: { call: sys.sleep_until, args: { time: '2020-01-01T00:00:00Z' } }",
-      null,
-    ],
-    [
       "opens an endpoint",
       "    - a: { call: events.create_callback_endpoint, args: { http_callback_method: PUT }, result: c }\n    - b: { return: '${c.url}' }",
       "callback:PUT",
