@@ -80,7 +80,7 @@ export const rooms = [
     dynamic: ["@taskbridge/adapter-*", "@taskbridge/store-*"],
   },
 
-  { name: "services", files: "packages/services/src/", may: ["node:*"] },
+  { name: "services", files: "packages/services/src/", may: ["node:*", "yaml"] },
   // The whole of it, as users have it.
   {
     name: "chaos",

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 
-const places = ["/usr/bin", "/usr/local/bin", "/usr/sbin", "/usr/local/go/bin", "/opt/homebrew/bin"];
+const places = ["/usr/bin", "/usr/local/bin", "/usr/sbin", "/opt/homebrew/bin"];
 
 export const isProgram = (path: string): Promise<boolean> =>
   access(path, constants.X_OK).then(
