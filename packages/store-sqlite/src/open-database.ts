@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, openSync, type Stats, statSync } from
 import { dirname } from "node:path";
 import { BridgeError } from "@taskbridge/core/store";
 import Database from "better-sqlite3";
-import { applicationId, migrations } from "./schema.ts";
+import { applicationId, schema, schemaVersion } from "./schema.ts";
 
 /**
  * Pages after which a commit copies the log into the file. A quarter of SQLite's default: the copying happens inside a
@@ -13,8 +13,8 @@ const checkpointPages = 250;
 const logBytesKept = 16 * 1024 * 1024;
 
 /**
- * Opens the file, creating it if need be, and brings its schema up to date. Throws `misconfigured` for a file that is not
- * ours to use, and a locked file's SqliteError, so that the caller can try again.
+ * Opens the file, creating it and its schema if need be. Throws `misconfigured` for a file that is not ours to use or of
+ * another schema version, and a locked file's SqliteError, so that the caller can try again.
  */
 export const openDatabase = (path: string, maxBytes: number | undefined): Database.Database => {
   assertUsable(path);
@@ -23,7 +23,7 @@ export const openDatabase = (path: string, maxBytes: number | undefined): Databa
     // Before the first write: someone else's database must stay as it is.
     assertOurs(db, path);
     setPragmas(db, path, maxBytes);
-    db.transaction(() => migrate(db, path)).immediate();
+    db.transaction(() => createSchema(db, path)).immediate();
     return db;
   } catch (error) {
     db.close();
@@ -83,8 +83,13 @@ const assertOurs = (db: Database.Database, path: string): void => {
 };
 
 const assertVersion = (version: number, path: string): void => {
-  if (version <= migrations.length) return;
-  throw refuse(path, `was written by a newer version (schema ${version}; this one knows up to ${migrations.length})`);
+  if (version > schemaVersion)
+    throw refuse(path, `was written by a newer version (schema ${version}; this one knows up to ${schemaVersion})`);
+  if (version < schemaVersion)
+    throw refuse(
+      path,
+      `has the earlier schema ${version}, which this version cannot read: start anew with another path`,
+    );
 };
 
 const setPragmas = (db: Database.Database, path: string, maxBytes: number | undefined): void => {
@@ -99,12 +104,14 @@ const setPragmas = (db: Database.Database, path: string, maxBytes: number | unde
     db.pragma(`max_page_count = ${Math.max(1, Math.floor(maxBytes / numberOf(db, "page_size")))}`);
 };
 
-const migrate = (db: Database.Database, path: string): void => {
-  // Read again under the lock: another process may have been quicker.
+const createSchema = (db: Database.Database, path: string): void => {
+  // Read again under the lock: another process may have created the schema meanwhile.
   const version = numberOf(db, "user_version");
-  assertVersion(version, path);
-  for (const migration of migrations.slice(version)) db.exec(migration);
-  if (version === migrations.length) return;
+  if (version !== 0) {
+    assertVersion(version, path);
+    return;
+  }
+  db.exec(schema);
   db.pragma(`application_id = ${applicationId}`);
-  db.pragma(`user_version = ${migrations.length}`);
+  db.pragma(`user_version = ${schemaVersion}`);
 };

@@ -27,8 +27,8 @@ export interface SqliteStoreOptions {
 
 /**
  * Opens a store in one SQLite file, which several processes of this host may open at once. Rejects with `misconfigured`
- * for a path that cannot be used, a file of another program or of a newer version, and with `unavailable` for one that
- * stays locked.
+ * for a path that cannot be used, a file of another program or of another schema version, and with `unavailable`
+ * for one that stays locked.
  */
 export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStore> => {
   const { lockTimeoutMs = 5000, maxBytes, clock = Date } = options;

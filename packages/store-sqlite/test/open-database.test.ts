@@ -10,7 +10,6 @@ import {
   writeSync,
 } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
-import { asTaskId } from "@taskbridge/core/store";
 import { createStore, sqliteStore } from "@taskbridge/store-sqlite";
 import { createSample } from "@taskbridge/testkit/store";
 import Database from "better-sqlite3";
@@ -70,25 +69,15 @@ describe("opening", () => {
     await assertRefused(pathTo("tasks.db"), "newer version", "schema 99", "up to 3");
   });
 
-  it("brings a file of the first schema up to date and keeps what is in it", async () => {
+  it.each([1, 2])("refuses a file of the earlier schema %d in one sentence, and leaves it alone", async (version) => {
     const path = pathTo("tasks.db");
-    const db = new Database(path);
-    db.exec(readFileSync(new URL("fixtures/schema-1.sql", import.meta.url), "utf8"));
-    db.close();
-    const store = await sqliteStore({ path });
-    const { records } = await store.list({ operator: true }, {}, undefined, 10);
-    expect(records.map(({ taskId, tool, revision }) => [taskId, tool, revision])).toEqual([["t-1", "transcode", 3]]);
-    const keyed = (key: string) => createSample(store, {}, { uniqueKeys: [{ key }] });
-    for (const key of ["plain", "until"])
-      expect(await rejectionOf(keyed(key))).toMatchObject({ code: "conflict", data: { taskId: "t-1" } });
-    await store.remove(asTaskId("t-1"));
-    await keyed("plain");
-    expect((await rejectionOf(keyed("until"))).code).toBe("conflict");
-    const minted = await createSample(store, {}, { uniqueKeys: [{ key: "minted", heldForMs: 60_000 }] });
-    await store.remove(minted.taskId);
-    expect((await rejectionOf(keyed("minted"))).code).toBe("conflict");
-    await store.close();
     await (await sqliteStore({ path })).close();
+    const db = new Database(path);
+    db.pragma(`user_version = ${version}`);
+    db.close();
+    const before = readFileSync(path);
+    await assertRefused(path, `has the earlier schema ${version}`, "start anew with another path");
+    expect(readFileSync(path).equals(before)).toBe(true);
   });
 
   it("refuses a file that this process may not write", async () => {
