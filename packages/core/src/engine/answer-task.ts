@@ -11,7 +11,6 @@ import type { GivenAnswer } from "./prepare-call.ts";
 import { closeQuestions, mintQuestion, openQuestions } from "./questions.ts";
 import { resolveTask } from "./resolve-task.ts";
 import { reviseTask } from "./revise-task.ts";
-import { runClaimedEffect } from "./run-effect.ts";
 import type { AnswerReport } from "./task-engine.ts";
 import type { JsonCheck } from "./validate-json.ts";
 
@@ -43,7 +42,7 @@ export const answerTask = async (
     const mine = after.effects.filter(
       (effect) => effect.kind === "answer" && !before.effects.some((earlier) => earlier.id === effect.id),
     );
-    for (const effect of mine) engine.background(runClaimedEffect(engine, after, effect));
+    for (const effect of mine) engine.runSoon(after, effect);
   }
   return report;
 };

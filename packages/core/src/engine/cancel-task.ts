@@ -7,7 +7,6 @@ import type { EngineContext } from "./engine-context.ts";
 import { type Access, requireVisible } from "./ownership.ts";
 import { closeAllQuestions } from "./questions.ts";
 import { resolveTask } from "./resolve-task.ts";
-import { runClaimedEffect } from "./run-effect.ts";
 import { endTask, type Transition } from "./transitions.ts";
 
 export interface CancelOptions {
@@ -51,7 +50,7 @@ export const cancelKnown = async (
     const mine = visible.effects.find(
       (effect) => effect.kind === "cancel" && !before.effects.some((earlier) => earlier.id === effect.id),
     );
-    if (mine !== undefined && visible.ref !== undefined) engine.background(runClaimedEffect(engine, visible, mine));
+    if (mine !== undefined && visible.ref !== undefined) engine.runSoon(visible, mine);
   }
   return visible;
 };

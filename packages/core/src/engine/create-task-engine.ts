@@ -18,6 +18,7 @@ import { type Limits, resolveLimits } from "./limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { followTask, readFresh, readOutput, toBareView, toView, waitForTask } from "./read-task.ts";
 import { findTask } from "./resolve-task.ts";
+import { runClaimedEffect } from "./run-effect.ts";
 import { encryptedBox, plainBox } from "./secret-box.ts";
 import { serveDue } from "./serve-due.ts";
 import { serviceLoop } from "./service-loop.ts";
@@ -87,6 +88,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     lookSoon: (record) => background(scheduler.lookNow(record)),
     lookForEnd: (record) => scheduler.lookNow(record, "status"),
     serveSoon: (record) => background(serveDue(engine, record)),
+    runSoon: (record, effect) => background(runClaimedEffect(engine, record, effect)),
     withdraw: (record) => taken.add(record),
     audit: (event) => audit({ ...event, at: options.store.now() }),
     background,

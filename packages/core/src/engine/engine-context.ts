@@ -1,7 +1,7 @@
 import type { Clock } from "../contract/clock.ts";
 import type { AdapterId } from "../contract/identity.ts";
 import type { JsonObject } from "../contract/json-value.ts";
-import type { TaskRecord } from "../contract/task-record.ts";
+import type { Effect, TaskRecord } from "../contract/task-record.ts";
 import type { TaskStore } from "../contract/task-store.ts";
 import type { WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import type { AuditEvent } from "./audit.ts";
@@ -31,6 +31,8 @@ export interface EngineContext {
   lookForEnd(record: TaskRecord): Promise<void>;
   /** Carries out, in this process and at once, what is due for a record: also where no service loop runs. */
   serveSoon(record: TaskRecord): void;
+  /** Carries out an effect that this process has claimed, once the caller was answered. */
+  runSoon(record: TaskRecord, effect: Effect): void;
   /** Takes back a record that the store may hold although its caller was told that it was away. */
   withdraw(record: Pick<TaskRecord, "taskId" | "startKey">): void;
   audit(event: Omit<AuditEvent, "at">): void;

@@ -11,7 +11,8 @@ import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts"
 import { readInput } from "./payloads.ts";
 import { reviseTask } from "./revise-task.ts";
 import { settledAt } from "./settled-at.ts";
-import { type StartEffect, type StartResult, saveStarted, sendStart, toTarget } from "./start-execution.ts";
+import { saveStarted, sendStart, toTarget } from "./start-execution.ts";
+import type { StartEffect, StartResult } from "./take-start-error.ts";
 import { endTask, unchanged } from "./transitions.ts";
 
 /**

@@ -2,7 +2,7 @@ import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
 import type { AdapterId, ExecutionRef } from "../contract/identity.ts";
 import type { JsonObject } from "../contract/json-value.ts";
-import type { Effect, TaskRecord } from "../contract/task-record.ts";
+import type { TaskRecord } from "../contract/task-record.ts";
 import type { StartOutcome, StartPromise, WorkflowAdapter } from "../contract/workflow-adapter.ts";
 import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
@@ -12,19 +12,9 @@ import { callMs, keepEffects, withEffect } from "./effects.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { readInput } from "./payloads.ts";
-import { takeStartError } from "./take-start-error.ts";
+import { type StartEffect, type StartResult, takeStartError } from "./take-start-error.ts";
 import { applySnapshot, hasExecutionEnded, type Transition } from "./transitions.ts";
 import { untilStored } from "./until-stored.ts";
-
-export type StartEffect = Extract<Effect, { kind: "start" }>;
-
-/** A start that the backend refuses for good. Nothing runs. */
-export interface StartRefused {
-  readonly refused: BridgeError;
-}
-
-/** What the start of a claimed effect came to; undefined: settled, one way or another, in the record. */
-export type StartResult = StartRefused | undefined;
 
 /** Sends a start for the first time. The record was created with the note that this send may have arrived. */
 export const sendFirst = (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<StartResult> =>

@@ -1,6 +1,6 @@
 import { type BridgeError, retryability } from "../contract/bridge-error.ts";
 import { isEnded } from "../contract/execution-snapshot.ts";
-import type { TaskRecord } from "../contract/task-record.ts";
+import type { Effect, TaskRecord } from "../contract/task-record.ts";
 import type { StartPromise } from "../contract/workflow-adapter.ts";
 import { applyTransition } from "./apply-transition.ts";
 import { aboutTask } from "./audit.ts";
@@ -9,8 +9,17 @@ import { backOffMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } 
 import type { EngineContext } from "./engine-context.ts";
 import { concludeStart, failUnstarted, giveUpStart } from "./fail-start.ts";
 import { lastOverAt } from "./settled-at.ts";
-import type { StartEffect, StartResult } from "./start-execution.ts";
 import { hasExecutionEnded, unchanged } from "./transitions.ts";
+
+export type StartEffect = Extract<Effect, { kind: "start" }>;
+
+/** A start that the backend refuses for good. Nothing runs. */
+export interface StartRefused {
+  readonly refused: BridgeError;
+}
+
+/** What the start of a claimed effect came to; undefined: settled, one way or another, in the record. */
+export type StartResult = StartRefused | undefined;
 
 /** Writes down what comes of a send that failed. `record`: as it was sent. */
 export const takeStartError = async (
