@@ -30,6 +30,11 @@ const mcpClient = [
 ];
 const protocolGenerations = ["ext-2026-07-28", "rev-2025-11-25", "sep-1686", "untasked"];
 
+/** The engine's folders: each may import those before it. The files next to the folders put them together. */
+const engineFolders = ["context", "state", "questions", "start", "inspect", "outbox", "read"];
+const engineRooms = engineFolders.map((folder) => `core/engine/${folder}`);
+const engineLibraries = ["core/contract", "ajv", "ajv/*", "ajv-formats", "@opentelemetry/api", "node:*"];
+
 /**
  * Tests and measurements that reach into another package on purpose, and into which folder of it.
  * @type {Readonly<Record<string, string>>}
@@ -44,13 +49,18 @@ export const insiders = {
 /** @type {readonly Room[]} */
 export const rooms = [
   { name: "core/contract", files: "packages/core/src/contract/", may: [] },
-  {
-    name: "core/engine",
-    files: "packages/core/src/engine/",
-    may: ["core/contract", "ajv", "ajv/*", "ajv-formats", "@opentelemetry/api", "node:*"],
-  },
+  ...engineFolders.map((folder, index) => ({
+    name: `core/engine/${folder}`,
+    files: `packages/core/src/engine/${folder}/`,
+    may: [...engineFolders.slice(0, index).map((below) => `core/engine/${below}`), ...engineLibraries],
+  })),
+  { name: "core/engine", files: "packages/core/src/engine/", may: [...engineRooms, ...engineLibraries] },
   { name: "core/memory-store", files: "packages/core/src/memory-", may: ["core/contract", "node:*"] },
-  { name: "core", files: "packages/core/src/", may: ["core/contract", "core/engine", "core/memory-store", "node:*"] },
+  {
+    name: "core",
+    files: "packages/core/src/",
+    may: ["core/contract", "core/engine", ...engineRooms, "core/memory-store", "node:*"],
+  },
 
   ...protocolGenerations.map((generation) => ({
     name: `protocol/${generation}`,

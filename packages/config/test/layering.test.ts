@@ -77,6 +77,7 @@ describe("allowed", () => {
 describe("refused", () => {
   test.each([
     ["packages/core/src/contract/a.ts", `import { b } from "../engine/b.ts";`, "may not import core/engine"],
+    ["packages/core/src/engine/state/a.ts", `import { b } from "../outbox/b.ts";`, "may not import core/engine/outbox"],
     ["packages/core/src/contract/a.ts", `import { randomUUID } from "node:crypto";`, "may not import node:crypto"],
     ["packages/core/src/engine/a.ts", `import * as z from "zod";`, "may not import zod"],
     [

@@ -13,12 +13,10 @@ export { type AdapterId, asAdapterId, asOwnerId, asTaskId, type OwnerId, type Ta
 export type { JsonObject, JsonValue } from "./contract/json-value.ts";
 export type { TaskQuestion, TaskRecord, TaskState } from "./contract/task-record.ts";
 export type { ListFilter } from "./contract/task-store.ts";
-export type { AuditEvent, AuditKind, AuditSink } from "./engine/audit.ts";
-export { type ClientId, parseClientId } from "./engine/client-task-id.ts";
-export { createTaskEngine, type TaskEngineOptions } from "./engine/create-task-engine.ts";
-export { defaultLimits, type Limits } from "./engine/limits.ts";
-export { type Access, localOwner } from "./engine/ownership.ts";
-export type { GivenAnswer, Prepare, PrepareOutcome, PrepareQuestion } from "./engine/prepare-call.ts";
+export type { AuditEvent, AuditKind, AuditSink } from "./engine/context/audit.ts";
+export { defaultLimits, type Limits } from "./engine/context/limits.ts";
+export { type Access, localOwner } from "./engine/context/ownership.ts";
+export type { GivenAnswer, Prepare, PrepareOutcome, PrepareQuestion } from "./engine/context/prepare-call.ts";
 export type {
   AnswerReport,
   ClaimOutcome,
@@ -29,10 +27,12 @@ export type {
   TaskExplanation,
   TaskView,
   WaitOptions,
-} from "./engine/task-engine.ts";
+} from "./engine/context/task-engine.ts";
 export {
   defaultTaskPolicy,
   type ResolvedTool,
   type TaskPolicy,
   type ToolDefinition,
-} from "./engine/tool-definition.ts";
+} from "./engine/context/tool-definition.ts";
+export { createTaskEngine, type TaskEngineOptions } from "./engine/create-task-engine.ts";
+export { type ClientId, parseClientId } from "./engine/state/client-task-id.ts";

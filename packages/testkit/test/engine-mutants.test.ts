@@ -6,9 +6,9 @@ import fc from "fast-check";
 import type { Parts } from "./engine-model.ts";
 
 // Inside the engine: what a part of it does instead, while its mutant is the active one.
-const transitions = await import("../../core/dist/engine/transitions.js");
-const ownership = await import("../../core/dist/engine/ownership.js");
-const questions = await import("../../core/dist/engine/questions.js");
+const transitions = await import("../../core/dist/engine/state/transitions.js");
+const ownership = await import("../../core/dist/engine/context/ownership.js");
+const questions = await import("../../core/dist/engine/state/questions.js");
 let active = "";
 
 type ApplySnapshot = typeof transitions.applySnapshot;
@@ -26,13 +26,13 @@ const withSecretsShown = (snapshot: ExecutionSnapshot): ExecutionSnapshot =>
     ? snapshot
     : { ...snapshot, questions: snapshot.questions.map((asked) => ({ ...asked, message: `${asked.secret}?` })) };
 
-jest.unstable_mockModule("../../core/dist/engine/transitions.js", () => ({
+jest.unstable_mockModule("../../core/dist/engine/state/transitions.js", () => ({
   ...transitions,
   applySnapshot,
   withForget: (record: TaskRecord, now: number) =>
     active === "records that stay for ever" ? record : transitions.withForget(record, now),
 }));
-jest.unstable_mockModule("../../core/dist/engine/questions.js", () => ({
+jest.unstable_mockModule("../../core/dist/engine/state/questions.js", () => ({
   ...questions,
   openQuestions: ((record) =>
     active === "claims that bind nobody"
@@ -40,7 +40,7 @@ jest.unstable_mockModule("../../core/dist/engine/questions.js", () => ({
       : questions.openQuestions(record)) as typeof questions.openQuestions,
 }));
 const isAnyones = (): boolean => active === "owners that are not told apart";
-jest.unstable_mockModule("../../core/dist/engine/ownership.js", () => ({
+jest.unstable_mockModule("../../core/dist/engine/context/ownership.js", () => ({
   ...ownership,
   isOf: ((record, access) => isAnyones() || ownership.isOf(record, access)) as typeof ownership.isOf,
   requireVisible: ((record, access) => {
@@ -51,8 +51,8 @@ jest.unstable_mockModule("../../core/dist/engine/ownership.js", () => ({
 }));
 
 // It loads others, which must already be with the mutants in them.
-const failStart = await import("../../core/dist/engine/fail-start.js");
-jest.unstable_mockModule("../../core/dist/engine/fail-start.js", () => ({
+const failStart = await import("../../core/dist/engine/start/fail-start.js");
+jest.unstable_mockModule("../../core/dist/engine/start/fail-start.js", () => ({
   ...failStart,
   giveUpStart: ((engine, record, effect, why) =>
     active === "starts that nobody looks for before they fail"

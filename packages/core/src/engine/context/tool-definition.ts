@@ -1,0 +1,99 @@
+import { BridgeError } from "../../contract/bridge-error.ts";
+import { type AdapterId, asAdapterId } from "../../contract/identity.ts";
+import type { JsonObject, JsonValue } from "../../contract/json-value.ts";
+import type { FrozenPolicy } from "../../contract/task-record.ts";
+import type { Prepare } from "./prepare-call.ts";
+
+/** How a tool behaves as a task. Durations in milliseconds. */
+export interface TaskPolicy extends FrozenPolicy {
+  /** `required`: callers that know no tasks are refused. `forbidden`: nobody is ever given a task. Default `optional`. */
+  readonly support: "optional" | "required" | "forbidden";
+  /** Wait at most this long for the backend's start before handing out the task. Default 2,000. */
+  readonly ackMs: number;
+  /** Give a start up after this long. Default 300,000. */
+  readonly startDeadlineMs: number;
+  /** What a model is told at once, on wires that have a place for it. */
+  readonly immediateResponse?: string;
+  /** Calls with the same arguments within this time are one task. Default 0: never. */
+  readonly dedupeWindowMs: number;
+  /** The most tasks of this tool that run at once, over all owners. Default null: no limit. */
+  readonly maxConcurrent: number | null;
+}
+
+/** What is used for each member that a tool leaves out. */
+export const defaultTaskPolicy: TaskPolicy = {
+  support: "optional",
+  retentionMs: 86_400_000,
+  maxRunMs: null,
+  questionTimeoutMs: null,
+  pollIntervalMs: 2_000,
+  ackMs: 2_000,
+  startDeadlineMs: 300_000,
+  onUnknownStart: "fail",
+  dedupeWindowMs: 0,
+  maxConcurrent: null,
+};
+
+/** A pipeline as a tool. */
+export interface ToolDefinition {
+  /** 1 to 128 of `A-Z a-z 0-9 _ . -`, unique in the server. */
+  readonly name: string;
+  /** What a person reads in a list of tools. */
+  readonly title?: string;
+  /** What a model reads to decide whether and how to call it. */
+  readonly description?: string;
+  /** MCP tool annotations, handed through. */
+  readonly annotations?: JsonObject;
+  /** The name that the adapter has in `TaskEngineOptions.adapters`. */
+  readonly adapter: AdapterId | string;
+  /** What to run, in the adapter's own terms; strings may hold `{{input.x}}`. */
+  readonly target: JsonValue;
+  /** JSON Schema of the arguments. Default: any object. */
+  readonly input?: JsonObject;
+  /** JSON Schema of the result, which then is structured content. */
+  readonly output?: JsonObject;
+  /** Default: `defaultTaskPolicy`, also for each member that is left out. */
+  readonly task?: Partial<TaskPolicy>;
+  /** Questions to ask before anything starts. */
+  readonly prepare?: Prepare;
+}
+
+/** A tool with every default filled in. */
+export interface ResolvedTool extends ToolDefinition {
+  readonly adapter: AdapterId;
+  readonly input: JsonObject;
+  readonly task: TaskPolicy;
+}
+
+/** Fills in the defaults. Throws `misconfigured` with `data.path` for a policy that cannot be kept. */
+export const resolveTool = (definition: ToolDefinition, path: string): ResolvedTool => {
+  const task = { ...defaultTaskPolicy, ...definition.task };
+  for (const [member, least] of [
+    ["retentionMs", 0],
+    ["pollIntervalMs", 1],
+    ["ackMs", 0],
+    ["startDeadlineMs", 1],
+    ["dedupeWindowMs", 0],
+  ] as const) {
+    requireNumber(task[member], least, `${path}.task.${member}`);
+  }
+  for (const member of ["maxRunMs", "questionTimeoutMs", "maxConcurrent"] as const) {
+    if (task[member] !== null) requireNumber(task[member], 1, `${path}.task.${member}`);
+  }
+  return {
+    ...definition,
+    adapter: asAdapterId(definition.adapter),
+    input: definition.input ?? { type: "object" },
+    task,
+  };
+};
+
+const requireNumber = (value: number, least: number, path: string): void => {
+  if (!Number.isSafeInteger(value) || value < least) {
+    throw new BridgeError(
+      "misconfigured",
+      `${path}: a whole number of at least ${least} is needed, got ${JSON.stringify(value)}`,
+      { data: { path } },
+    );
+  }
+};

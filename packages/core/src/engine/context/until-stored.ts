@@ -1,0 +1,42 @@
+import { isBridgeError } from "../../contract/bridge-error.ts";
+import type { EngineContext } from "./engine-context.ts";
+
+/** Pauses between two tries (milliseconds): doubling from the first to the longest. */
+const firstPauseMs = 100;
+const longestPauseMs = 5_000;
+
+/** Whether the store could not be reached, was too slow, or did not tell what became of a write. */
+export const isStoreAway = (error: unknown): boolean =>
+  isBridgeError(error) && error.code === "unavailable" && error.adapterId === undefined;
+
+/**
+ * Repeats work for as long as the store is away, at most `forMs`, or until the engine closes; then rejects as the last try
+ * did. What is repeated may have taken effect before.
+ */
+export const untilStored = async <Result>(
+  engine: EngineContext,
+  forMs: number,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  const giveUpAt = engine.clock.now() + forMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isStoreAway(error) || engine.closing.aborted || engine.clock.now() + pauseMs > giveUpAt) throw error;
+      await pause(engine, pauseMs);
+    }
+  }
+};
+
+/** Shorter when the engine closes. */
+const pause = (engine: EngineContext, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      cancelTimer();
+      engine.closing.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancelTimer = engine.clock.schedule(ms, end);
+    engine.closing.addEventListener("abort", end, { once: true });
+  });

@@ -1,0 +1,40 @@
+import { BridgeError } from "../../contract/bridge-error.ts";
+import { placeholder } from "../../contract/is-template.ts";
+import type { JsonObject, JsonValue } from "../../contract/json-value.ts";
+
+const placeholders = new RegExp(placeholder, "g");
+
+/**
+ * Replaces `{{input.x}}` in every string of a target by that input value: a string as it is, anything else as its JSON.
+ * A value that the caller left out is `invalid_input`. Values are never parsed again, so input cannot bring in a template.
+ */
+export const fillTemplate = (target: JsonValue, input: JsonObject): JsonValue => {
+  if (typeof target === "string")
+    return target.replaceAll(placeholders, (_match, path: string) => valueAt(input, path.slice(1)));
+  if (Array.isArray(target)) return target.map((item: JsonValue) => fillTemplate(item, input));
+  if (typeof target === "object" && target !== null) {
+    return Object.fromEntries(
+      Object.entries(target).map(([name, value]) => [
+        name,
+        value === undefined ? undefined : fillTemplate(value as JsonValue, input),
+      ]),
+    );
+  }
+  return target;
+};
+
+const valueAt = (input: JsonObject, path: string): string => {
+  let value: unknown = input;
+  for (const name of path.split(".")) {
+    value =
+      typeof value === "object" && value !== null && Object.hasOwn(value, name)
+        ? (value as Record<string, unknown>)[name]
+        : undefined;
+  }
+  if (value === undefined) {
+    throw new BridgeError("invalid_input", `${path}: this tool needs the argument to know what to run`, {
+      data: { path },
+    });
+  }
+  return typeof value === "string" ? value : JSON.stringify(value);
+};
