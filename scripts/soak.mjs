@@ -40,18 +40,18 @@ const runs = [
     sizes: { TASKBRIDGE_TEST_REQUESTS: "2000", TASKBRIDGE_TEST_CONNECTIONS: "3000" },
   },
   {
-    folder: "packages/testkit",
-    tests: "test/engine-property",
+    folder: "packages/core",
+    tests: "test/engine/property/property",
     sizes: { TASKBRIDGE_PROPERTY_RUNS: "10000", TASKBRIDGE_PROPERTY_SEED: seed },
   },
   {
-    folder: "packages/testkit",
-    tests: "test/engine-duplicates",
+    folder: "packages/core",
+    tests: "test/engine/start/duplicates",
     sizes: { TASKBRIDGE_CLIENT_IDS: "1000" },
   },
   {
-    folder: "packages/testkit",
-    tests: "test/engine-retention",
+    folder: "packages/core",
+    tests: "test/engine/outbox/retention",
     sizes: { TASKBRIDGE_EXPIRING: "10000" },
   },
   {

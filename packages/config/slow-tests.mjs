@@ -29,8 +29,8 @@ export const slowTests = [
   "packages/store-postgres/test/postgres-store.test.ts",
   "packages/store-postgres/test/server-faults.test.ts",
 
-  "packages/testkit/test/engine-property.test.ts",
-  "packages/testkit/test/engine-mutants.test.ts",
-  "packages/testkit/test/engine-retention.test.ts",
-  "packages/testkit/test/engine-duplicates.test.ts",
+  "packages/core/test/engine/property/property.test.ts",
+  "packages/core/test/engine/property/mutants.test.ts",
+  "packages/core/test/engine/outbox/retention.test.ts",
+  "packages/core/test/engine/start/duplicates.test.ts",
 ];

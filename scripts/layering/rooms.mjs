@@ -40,8 +40,6 @@ const engineLibraries = ["core/contract", "ajv", "ajv/*", "ajv-formats", "@opent
  * @type {Readonly<Record<string, string>>}
  */
 export const insiders = {
-  // Breaks one promise of the engine at a time, to prove that the property test notices.
-  "packages/testkit/test/engine-mutants.test.ts": "packages/core/dist/engine/",
   // Writes a million records as the store keeps them, which takes the store itself an hour; a sample is then checked by the contract.
   "packages/bench/src/write-redis.ts": "packages/store-redis/dist/",
 };
@@ -56,6 +54,11 @@ export const rooms = [
   })),
   { name: "core/engine", files: "packages/core/src/engine/", may: [...engineRooms, ...engineLibraries] },
   { name: "core/memory-store", files: "packages/core/src/memory-", may: ["core/contract", "node:*"] },
+  {
+    name: "core/testing",
+    files: "packages/core/src/testing",
+    may: ["core", "core/contract", "core/memory-store", "node:*"],
+  },
   {
     name: "core",
     files: "packages/core/src/",

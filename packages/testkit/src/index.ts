@@ -1,3 +1,9 @@
-export { type FakeClock, fakeClock } from "./fake-clock.ts";
-export { seeded } from "./seeded.ts";
-export { type SharedMemory, type SharedMemoryHandle, type StoreFault, sharedMemory } from "./shared-memory.ts";
+export {
+  type FakeClock,
+  fakeClock,
+  type SharedMemory,
+  type SharedMemoryHandle,
+  type StoreFault,
+  seeded,
+  sharedMemory,
+} from "@taskbridge/core/testing";
