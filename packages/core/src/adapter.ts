@@ -20,7 +20,8 @@ export {
 } from "./contract/execution-snapshot.ts";
 export { asExecutionRef, asStartKey, type ExecutionRef, type StartKey } from "./contract/identity.ts";
 export { isTemplate, placeholder } from "./contract/is-template.ts";
-export type { JsonObject, JsonValue } from "./contract/json-value.ts";
+export { isObject, type JsonObject, type JsonValue } from "./contract/json-value.ts";
+export { misconfigured, refuseOtherMembers, showValue } from "./contract/misconfigured.ts";
 export type {
   AdapterEnvironment,
   AdapterTraits,
@@ -44,8 +45,4 @@ export type {
   WorkflowAdapter,
 } from "./contract/workflow-adapter.ts";
 export { inspectEach } from "./inspect-each.ts";
-export { isObject } from "./is-object.ts";
-export { misconfigured } from "./misconfigured.ts";
-export { refuseOtherMembers } from "./refuse-other-members.ts";
-export { showValue } from "./show-value.ts";
 export { withSignal } from "./with-signal.ts";

@@ -10,13 +10,13 @@ export {
 export { type Clock, systemClock } from "./contract/clock.ts";
 export type { ExecutionProgress, ExecutionStatus } from "./contract/execution-snapshot.ts";
 export { type AdapterId, asAdapterId, asOwnerId, asTaskId, type OwnerId, type TaskId } from "./contract/identity.ts";
-export type { JsonObject, JsonValue } from "./contract/json-value.ts";
+export { isObject, type JsonObject, type JsonValue } from "./contract/json-value.ts";
+export { misconfigured } from "./contract/misconfigured.ts";
 export type { TaskQuestion, TaskRecord, TaskState } from "./contract/task-record.ts";
 export type { ListFilter } from "./contract/task-store.ts";
 export type { AuditEvent, AuditKind, AuditSink } from "./engine/context/audit.ts";
 export { defaultLimits, type Limits } from "./engine/context/limits.ts";
 export { type Access, localOwner } from "./engine/context/ownership.ts";
-export type { GivenAnswer, Prepare, PrepareOutcome, PrepareQuestion } from "./engine/context/prepare-call.ts";
 export type {
   AnswerReport,
   ClaimOutcome,
@@ -28,6 +28,7 @@ export type {
   TaskView,
   WaitOptions,
 } from "./engine/context/task-engine.ts";
+export type { GivenAnswer, Prepare, PrepareOutcome, PrepareQuestion } from "./engine/context/tool-definition.ts";
 export {
   defaultTaskPolicy,
   type ResolvedTool,

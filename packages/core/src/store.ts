@@ -13,6 +13,7 @@ export {
   type TaskId,
 } from "./contract/identity.ts";
 export type { JsonObject, JsonValue } from "./contract/json-value.ts";
+export { misconfigured, refuseOtherMembers, showValue } from "./contract/misconfigured.ts";
 export { revisionConflict } from "./contract/revision-conflict.ts";
 export type {
   Effect,
@@ -43,6 +44,3 @@ export {
   type UniqueKey,
 } from "./contract/task-store.ts";
 export { createCursor, type ListPosition, parseCursor } from "./memory-cursor.ts";
-export { misconfigured } from "./misconfigured.ts";
-export { refuseOtherMembers } from "./refuse-other-members.ts";
-export { showValue } from "./show-value.ts";

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { BridgeError, toBridgeError } from "../contract/bridge-error.ts";
+import { BridgeError } from "../contract/bridge-error.ts";
 import { type Clock, systemClock } from "../contract/clock.ts";
 import { type AdapterId, asAdapterId } from "../contract/identity.ts";
 import type { TaskStore } from "../contract/task-store.ts";
@@ -8,26 +8,26 @@ import type { AuditSink } from "./context/audit.ts";
 import { callAdapter } from "./context/call-adapter.ts";
 import type { EngineContext } from "./context/engine-context.ts";
 import { type Limits, resolveLimits } from "./context/limits.ts";
+import { resolveTools } from "./context/resolve-tools.ts";
 import { encryptedBox, plainBox } from "./context/secret-box.ts";
 import type { TaskEngine } from "./context/task-engine.ts";
 import { taskHub } from "./context/task-hub.ts";
 import { type RandomBytes, systemRandomBytes } from "./context/task-id.ts";
-import { toFaultEvent } from "./context/to-fault-event.ts";
-import { type ResolvedTool, resolveTool, type ToolDefinition } from "./context/tool-definition.ts";
+import type { ToolDefinition } from "./context/tool-definition.ts";
+import { toFaultEvent } from "./context/until-stored.ts";
 import { jsonChecks } from "./context/validate-json.ts";
 import { inspectScheduler } from "./inspect/inspect-scheduler.ts";
 import { sweeper } from "./inspect/sweep.ts";
 import { takeUpdates } from "./inspect/take-updates.ts";
 import { adapterWatcher } from "./inspect/watch-adapters.ts";
-import { deleteTask } from "./outbox/delete-task.ts";
+import { deleteTask } from "./outbox/retention.ts";
 import { runClaimedEffect } from "./outbox/run-effect.ts";
 import { serveDue } from "./outbox/serve-due.ts";
 import { serviceLoop } from "./outbox/service-loop.ts";
 import { answerTask } from "./questions/answer-task.ts";
 import { claimQuestion, releaseQuestion } from "./questions/claim-question.ts";
-import { hearChanges } from "./read/hear-changes.ts";
-import { listTasks } from "./read/list-tasks.ts";
-import { followTask, readFresh, readOutput, toBareView, toView, waitForTask } from "./read/read-task.ts";
+import { followTask, hearChanges, waitForTask } from "./read/follow-task.ts";
+import { listTasks, readFresh, readOutput, toBareView, toView } from "./read/read-task.ts";
 import { createTask, requireInput, requireTool } from "./start/create-task.ts";
 import { withdrawals } from "./start/withdrawals.ts";
 import { cancelTask } from "./state/cancel-task.ts";
@@ -79,7 +79,7 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     clock: options.clock ?? systemClock,
     random,
     adapters,
-    tools: resolveTools(options.tools, adapters),
+    tools: resolveTools(options.tools, adapters, check),
     limits: resolveLimits(options.limits),
     secrets: options.encryptionKey === undefined ? plainBox : encryptedBox(options.encryptionKey, random),
     hub: taskHub(),
@@ -194,45 +194,3 @@ const requireUsable = (name: string, adapter: WorkflowAdapter, store: TaskStore)
   if (adapter.traits.hostBound && store.shared)
     fail("its executions live on this host only, but other hosts share the store; use a store of this host's own");
 };
-
-const resolveTools = (
-  definitions: readonly ToolDefinition[],
-  adapters: ReadonlyMap<AdapterId, WorkflowAdapter>,
-): ReadonlyMap<string, ResolvedTool> => {
-  const tools = new Map<string, ResolvedTool>();
-  for (const [index, definition] of definitions.entries()) {
-    const path = `tools[${index}]`;
-    const tool = resolveTool(definition, path);
-    if (!/^[A-Za-z0-9_.-]{1,128}$/.test(tool.name))
-      throw misconfigured(`${path}.name`, `1 to 128 of A-Z a-z 0-9 _ . - are needed, got ${JSON.stringify(tool.name)}`);
-    if (tools.has(tool.name)) throw misconfigured(`${path}.name`, `a second tool is called ${tool.name}`);
-    const adapter = adapters.get(tool.adapter);
-    if (adapter === undefined)
-      throw misconfigured(
-        `${path}.adapter`,
-        `no adapter is called ${JSON.stringify(tool.adapter)}; there are: ${[...adapters.keys()].join(", ") || "none"}`,
-      );
-    if (JSON.stringify(tool.target).length > 4_096)
-      throw misconfigured(`${path}.target`, "more than 4096 characters of JSON are not kept with each task");
-    try {
-      adapter.parseTarget(tool.target);
-    } catch (error) {
-      const known = toBridgeError(error);
-      const inner = typeof known.data?.path === "string" && known.data.path !== "" ? `.${known.data.path}` : "";
-      throw misconfigured(
-        `${path}.target${inner}`,
-        known.message.replace(new RegExp(`^${escapePattern(inner.slice(1))}: `), ""),
-        error,
-      );
-    }
-    check(tool.input, `${path}.input`);
-    if (tool.output !== undefined) check(tool.output, `${path}.output`);
-    tools.set(tool.name, tool);
-  }
-  return tools;
-};
-
-const escapePattern = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
-const misconfigured = (path: string, text: string, cause?: unknown): BridgeError =>
-  new BridgeError("misconfigured", `${path}: ${text}`, { data: { path }, cause });

@@ -1,7 +1,6 @@
 import type { Lease } from "../../contract/task-store.ts";
 import type { EngineContext } from "./engine-context.ts";
-import type { Service } from "./service.ts";
-import { toFaultEvent } from "./to-fault-event.ts";
+import { toFaultEvent } from "./until-stored.ts";
 
 /** What a leader does. Neither may throw. */
 export interface LedWork {
@@ -78,3 +77,10 @@ export const leadership = (engine: EngineContext, name: string, work: LedWork): 
     },
   };
 };
+
+/** Something that an open engine does by itself. */
+export interface Service {
+  start(): void;
+  /** Resolves when nothing of it is under way any more. */
+  stop(): Promise<void>;
+}

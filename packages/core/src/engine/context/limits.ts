@@ -1,4 +1,4 @@
-import { BridgeError } from "../../contract/bridge-error.ts";
+import { misconfigured } from "../../contract/misconfigured.ts";
 
 /** What a server allows. Documented in its README; every refusal names the limit it met. */
 export interface Limits {
@@ -50,12 +50,9 @@ export const defaultLimits: Limits = {
 export const resolveLimits = (configured: Partial<Limits> = {}): Limits => {
   for (const [name, value] of Object.entries(configured)) {
     const path = `limits.${name}`;
-    if (!Object.hasOwn(defaultLimits, name))
-      throw new BridgeError("misconfigured", `${path}: there is no such limit`, { data: { path } });
+    if (!Object.hasOwn(defaultLimits, name)) throw misconfigured(path, "there is no such limit");
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
-      throw new BridgeError("misconfigured", `${path}: a whole number of at least 0 is needed, got ${String(value)}`, {
-        data: { path },
-      });
+      throw misconfigured(path, `a whole number of at least 0 is needed, got ${String(value)}`);
     }
   }
   const given = Object.entries(configured).filter(([, value]) => value !== undefined);

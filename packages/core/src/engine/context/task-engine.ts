@@ -4,8 +4,7 @@ import type { ListFilter } from "../../contract/task-store.ts";
 import type { ReceiveRequest } from "../../contract/workflow-adapter.ts";
 import type { Limits } from "./limits.ts";
 import type { Access } from "./ownership.ts";
-import type { GivenAnswer, PrepareOutcome } from "./prepare-call.ts";
-import type { ResolvedTool } from "./tool-definition.ts";
+import type { GivenAnswer, PrepareOutcome, ResolvedTool } from "./tool-definition.ts";
 
 /** A task as a wire needs it to answer. */
 export interface TaskView {

@@ -1,8 +1,6 @@
-import { BridgeError } from "../../contract/bridge-error.ts";
-import { type AdapterId, asAdapterId } from "../../contract/identity.ts";
+import type { AdapterId } from "../../contract/identity.ts";
 import type { JsonObject, JsonValue } from "../../contract/json-value.ts";
 import type { FrozenPolicy } from "../../contract/task-record.ts";
-import type { Prepare } from "./prepare-call.ts";
 
 /** How a tool behaves as a task. Durations in milliseconds. */
 export interface TaskPolicy extends FrozenPolicy {
@@ -34,6 +32,36 @@ export const defaultTaskPolicy: TaskPolicy = {
   maxConcurrent: null,
 };
 
+/** A question that a tool asks before anything starts. */
+export interface PrepareQuestion {
+  readonly message: string;
+  /** JSON Schema of the content that an accepting answer carries. Absent: accepting is all there is to say. */
+  readonly schema?: JsonObject;
+}
+
+/** What a person said to a question. `decline`: refused; `cancel`: dismissed without saying. */
+export interface GivenAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: JsonValue;
+}
+
+export type PrepareOutcome =
+  /** Ask these, by name, and call again with the answers. Names already answered are not asked again. */
+  | { readonly questions: Readonly<Record<string, PrepareQuestion>> }
+  /** Start with this input. */
+  | { readonly input: JsonObject }
+  /** Do not start; the caller is told why. */
+  | { readonly refused: string };
+
+/**
+ * Decides before a task exists what more must be known. Called anew with each round, with all answers so far, possibly
+ * by another process: it must depend on nothing but its arguments.
+ */
+export type Prepare = (
+  input: JsonObject,
+  answers: Readonly<Record<string, GivenAnswer>>,
+) => PrepareOutcome | Promise<PrepareOutcome>;
+
 /** A pipeline as a tool. */
 export interface ToolDefinition {
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`, unique in the server. */
@@ -64,36 +92,3 @@ export interface ResolvedTool extends ToolDefinition {
   readonly input: JsonObject;
   readonly task: TaskPolicy;
 }
-
-/** Fills in the defaults. Throws `misconfigured` with `data.path` for a policy that cannot be kept. */
-export const resolveTool = (definition: ToolDefinition, path: string): ResolvedTool => {
-  const task = { ...defaultTaskPolicy, ...definition.task };
-  for (const [member, least] of [
-    ["retentionMs", 0],
-    ["pollIntervalMs", 1],
-    ["ackMs", 0],
-    ["startDeadlineMs", 1],
-    ["dedupeWindowMs", 0],
-  ] as const) {
-    requireNumber(task[member], least, `${path}.task.${member}`);
-  }
-  for (const member of ["maxRunMs", "questionTimeoutMs", "maxConcurrent"] as const) {
-    if (task[member] !== null) requireNumber(task[member], 1, `${path}.task.${member}`);
-  }
-  return {
-    ...definition,
-    adapter: asAdapterId(definition.adapter),
-    input: definition.input ?? { type: "object" },
-    task,
-  };
-};
-
-const requireNumber = (value: number, least: number, path: string): void => {
-  if (!Number.isSafeInteger(value) || value < least) {
-    throw new BridgeError(
-      "misconfigured",
-      `${path}: a whole number of at least ${least} is needed, got ${JSON.stringify(value)}`,
-      { data: { path } },
-    );
-  }
-};

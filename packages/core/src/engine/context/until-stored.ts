@@ -1,4 +1,5 @@
-import { isBridgeError } from "../../contract/bridge-error.ts";
+import { isBridgeError, toBridgeError } from "../../contract/bridge-error.ts";
+import type { AuditEvent } from "./audit.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 /** Pauses between two tries (milliseconds): doubling from the first to the longest. */
@@ -40,3 +41,10 @@ const pause = (engine: EngineContext, ms: number): Promise<void> =>
     const cancelTimer = engine.clock.schedule(ms, end);
     engine.closing.addEventListener("abort", end, { once: true });
   });
+
+/** What is told of work that failed although no backend was at fault. A store that is away is no fault of ours. */
+export const toFaultEvent = (error: unknown, where?: string): Pick<AuditEvent, "kind" | "message"> => {
+  const { message } = toBridgeError(error);
+  if (isStoreAway(error)) return { kind: "store_unavailable", message };
+  return { kind: "internal_error", message: where === undefined ? message : `${where}: ${message}` };
+};

@@ -2,9 +2,8 @@ import type { AdapterId } from "../../contract/identity.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import type { WorkflowAdapter } from "../../contract/workflow-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
-import { leadership } from "../context/leadership.ts";
-import type { Service } from "../context/service.ts";
-import { toFaultEvent } from "../context/to-fault-event.ts";
+import { leadership, type Service } from "../context/leadership.ts";
+import { toFaultEvent } from "../context/until-stored.ts";
 import { chooseDetailed } from "./choose-detailed.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
 

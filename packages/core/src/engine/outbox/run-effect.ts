@@ -5,7 +5,7 @@ import { aboutTask } from "../context/audit.ts";
 import { callAdapter, requireAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { deliverAnswer, toExecutionQuestion } from "../questions/deliver-answer.ts";
-import { failRefusedStart } from "../start/fail-refused-start.ts";
+import { failRefusedStart } from "../start/fail-start.ts";
 import { resumeStart } from "../start/resume-start.ts";
 import {
   backOffMs,

@@ -7,7 +7,7 @@ import { isActionable, withEffect } from "../state/effects.ts";
 import { openQuestions } from "../state/questions.ts";
 import { reviseTask } from "../state/revise-task.ts";
 import { failTask, mustStopAt } from "../state/transitions.ts";
-import { isOver, purgeTask } from "./purge-task.ts";
+import { isOver, purgeTask } from "./retention.ts";
 import { runDueEffect } from "./run-effect.ts";
 
 /** Does everything that is due for one record. */

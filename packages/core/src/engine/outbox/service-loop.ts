@@ -1,12 +1,12 @@
 import type { TaskId } from "../../contract/identity.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import type { EngineContext } from "../context/engine-context.ts";
-import type { Service } from "../context/service.ts";
-import { toFaultEvent } from "../context/to-fault-event.ts";
+import type { Service } from "../context/leadership.ts";
+import { toFaultEvent } from "../context/until-stored.ts";
 import { isForeign } from "../state/effects.ts";
 import { wakeAtOf } from "../state/transitions.ts";
 import { isKeptByBackend } from "./forget-execution.ts";
-import { isOver } from "./purge-task.ts";
+import { isOver } from "./retention.ts";
 import { serveDue } from "./serve-due.ts";
 
 /** Records served side by side, each with calls to a backend. */

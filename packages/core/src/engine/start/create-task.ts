@@ -16,7 +16,7 @@ import { toPublicId } from "../state/client-task-id.ts";
 import { claimMs, withClaimedEffect } from "../state/effects.ts";
 import { wakeAtOf } from "../state/transitions.ts";
 import { createSurely } from "./create-surely.ts";
-import { failRefusedStart } from "./fail-refused-start.ts";
+import { failRefusedStart } from "./fail-start.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { removeUntouched } from "./remove-untouched.ts";
 import { sendFirst } from "./start-execution.ts";

@@ -1,9 +1,12 @@
+import type { BridgeError } from "../../contract/bridge-error.ts";
 import { isEnded } from "../../contract/execution-snapshot.ts";
 import type { Effect, TaskRecord } from "../../contract/task-record.ts";
+import type { StartPromise } from "../../contract/workflow-adapter.ts";
+import { aboutTask } from "../context/audit.ts";
 import { requireAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { applyTransition } from "../state/apply-transition.ts";
-import { withEffectDelayed, withoutEffect } from "../state/effects.ts";
+import { callMs, claimMs, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { clip, failTask, type ProtocolReason, releaseSlot, type Transition, unchanged } from "../state/transitions.ts";
 
 /**
@@ -57,4 +60,37 @@ export const failUnknownStart = (
     return failUnstarted(withoutEffect(record, effect.id), "start_unknown", text, now);
   const delayed = withEffectDelayed(record, effect.id, now + waitMs, why);
   return isEnded(record.state) ? unchanged(delayed) : failTask(delayed, "start_unknown", text, now, true);
+};
+
+/** Ends a task whose start the backend refused after the task had been handed out, or has it looked for what an earlier send came to. */
+export const failRefusedStart = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: Effect,
+  error: BridgeError,
+): Promise<void> => {
+  engine.audit({ kind: "start_refused", ...aboutTask(record), message: error.message });
+  await concludeStart(engine, record, effect, (current) => {
+    const text = `the backend refused the start: ${error.message}`;
+    // The note of the refused send itself is taken back by then, so this is an earlier one. Where something else has the key, it has not arrived.
+    return current.start.firstSentAt === undefined || error.code === "conflict"
+      ? failUnstarted(withoutEffect(current, effect.id), "start_refused", text, engine.store.now())
+      : giveUpStart(engine, current, effect, text);
+  });
+};
+
+type Sent = Pick<TaskRecord, "start" | "createdAt">;
+
+/**
+ * When the last send of a start is over for certain (epoch milliseconds): as its sender told, or, where that was killed, when one that
+ * began as its claim lapsed would be.
+ */
+export const lastOverAt = ({ start, createdAt }: Sent, callTimeoutMs: number): number =>
+  start.lastOverAt ??
+  (start.lastSentAt ?? createdAt) + claimMs("start", callTimeoutMs) + callMs("start", callTimeoutMs);
+
+/** From when on a start that is not found has not arrived (epoch milliseconds): the backend takes its time to show it. */
+export const settledAt = (sent: Sent, promise: StartPromise, callTimeoutMs: number): number => {
+  const settleMs = promise.kind === "at-most-once" ? undefined : promise.settleMs;
+  return lastOverAt(sent, callTimeoutMs) + (settleMs ?? callTimeoutMs);
 };

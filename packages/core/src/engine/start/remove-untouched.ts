@@ -1,7 +1,6 @@
 import { isBridgeError } from "../../contract/bridge-error.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import type { EngineContext } from "../context/engine-context.ts";
-import { isUntouched } from "./is-untouched.ts";
 
 /** Removes a record for which nobody but its creator has taken up a start. False: somebody has, also while it was to be removed. */
 export const removeUntouched = async (engine: EngineContext, held: TaskRecord): Promise<boolean> => {
@@ -15,3 +14,11 @@ export const removeUntouched = async (engine: EngineContext, held: TaskRecord): 
   engine.hub.publish(held.taskId, undefined);
   return true;
 };
+
+/** Longer than a removal takes (milliseconds). */
+const removalMs = 10_000;
+
+/** Whether nobody but its creator has taken up a record's start, nor will while it is being removed. */
+export const isUntouched = ({ ref, effects }: TaskRecord, now: number): boolean =>
+  ref === undefined &&
+  effects.some(({ kind, attempts, notBefore }) => kind === "start" && attempts === 1 && now + removalMs < notBefore);

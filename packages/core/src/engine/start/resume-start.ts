@@ -10,8 +10,7 @@ import { readInput } from "../context/payloads.ts";
 import { backOffMs, callMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { reviseTask } from "../state/revise-task.ts";
 import { endTask, unchanged } from "../state/transitions.ts";
-import { concludeStart, failUnknownStart, failUnstarted } from "./fail-start.ts";
-import { settledAt } from "./settled-at.ts";
+import { concludeStart, failUnknownStart, failUnstarted, settledAt } from "./fail-start.ts";
 import { saveStarted, sendStart, toTarget } from "./start-execution.ts";
 import type { StartEffect, StartResult } from "./take-start-error.ts";
 

@@ -8,8 +8,7 @@ import type { EngineContext } from "../context/engine-context.ts";
 import { applyTransition } from "../state/apply-transition.ts";
 import { backOffMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { hasExecutionEnded, unchanged } from "../state/transitions.ts";
-import { concludeStart, failUnstarted, giveUpStart } from "./fail-start.ts";
-import { lastOverAt } from "./settled-at.ts";
+import { concludeStart, failUnstarted, giveUpStart, lastOverAt } from "./fail-start.ts";
 
 export type StartEffect = Extract<Effect, { kind: "start" }>;
 

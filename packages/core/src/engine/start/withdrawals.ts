@@ -2,8 +2,7 @@ import type { StartKey, TaskId } from "../../contract/identity.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import { aboutTask } from "../context/audit.ts";
 import type { EngineContext } from "../context/engine-context.ts";
-import { toFaultEvent } from "../context/to-fault-event.ts";
-import { isStoreAway } from "../context/until-stored.ts";
+import { isStoreAway, toFaultEvent } from "../context/until-stored.ts";
 import { cancelTask } from "../state/cancel-task.ts";
 import { removeUntouched } from "./remove-untouched.ts";
 

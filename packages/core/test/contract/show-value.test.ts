@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { isObject, showValue } from "../src/adapter.ts";
+import { isObject, showValue } from "../../src/adapter.ts";
 
 const endless: Record<string, unknown> = {};
 endless.self = endless;

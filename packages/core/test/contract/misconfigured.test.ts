@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { misconfigured, refuseOtherMembers } from "../src/adapter.ts";
+import { misconfigured, refuseOtherMembers } from "../../src/adapter.ts";
 
 test("tells the place, or nothing of it where it is the whole", () => {
   expect(misconfigured("options.delay", "must be a number")).toMatchObject({
