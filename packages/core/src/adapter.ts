@@ -22,6 +22,7 @@ export { asExecutionRef, asStartKey, type ExecutionRef, type StartKey } from "./
 export { isTemplate, placeholder } from "./contract/is-template.ts";
 export { isObject, type JsonObject, type JsonValue } from "./contract/json-value.ts";
 export { misconfigured, refuseOtherMembers, showValue } from "./contract/misconfigured.ts";
+export { pause, unlessAborted, type WaitLimits, within, withSignal } from "./contract/wait.ts";
 export type {
   AdapterEnvironment,
   AdapterTraits,
@@ -45,4 +46,3 @@ export type {
   WorkflowAdapter,
 } from "./contract/workflow-adapter.ts";
 export { inspectEach } from "./inspect-each.ts";
-export { withSignal } from "./with-signal.ts";

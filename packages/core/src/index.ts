@@ -3,6 +3,7 @@ export {
   type BridgeErrorCode,
   isBridgeError,
   isStoreTrouble,
+  isStoreUnavailable,
   retryability,
   toBridgeError,
   toPublicMessage,
@@ -14,6 +15,7 @@ export { isObject, type JsonObject, type JsonValue } from "./contract/json-value
 export { misconfigured } from "./contract/misconfigured.ts";
 export type { TaskQuestion, TaskRecord, TaskState } from "./contract/task-record.ts";
 export type { ListFilter } from "./contract/task-store.ts";
+export { pause, unlessAborted, within } from "./contract/wait.ts";
 export type { AuditEvent, AuditKind, AuditSink } from "./engine/context/audit.ts";
 export { defaultLimits, type Limits } from "./engine/context/limits.ts";
 export { type Access, localOwner } from "./engine/context/ownership.ts";
@@ -37,3 +39,4 @@ export {
 } from "./engine/context/tool-definition.ts";
 export { createTaskEngine, type TaskEngineOptions } from "./engine/create-task-engine.ts";
 export { type ClientId, parseClientId } from "./engine/state/client-task-id.ts";
+export { openQuestions } from "./engine/state/questions.ts";

@@ -43,4 +43,5 @@ export {
   type TaskStore,
   type UniqueKey,
 } from "./contract/task-store.ts";
+export { within } from "./contract/wait.ts";
 export { createCursor, type ListPosition, parseCursor } from "./memory-cursor.ts";

@@ -88,6 +88,10 @@ const inward: ReadonlySet<BridgeErrorCode> = new Set(["unavailable", "misconfigu
 export const isStoreTrouble = ({ adapterId, operation, code }: BridgeError): boolean =>
   adapterId === undefined && operation !== undefined && inward.has(code);
 
+/** Whether the store could not be reached, was too slow, or did not tell what became of a write. */
+export const isStoreUnavailable = (error: unknown): boolean =>
+  isBridgeError(error) && error.code === "unavailable" && error.adapterId === undefined;
+
 /**
  * What a caller may be told of an error. A failing store names its file or its server, which is the operator's business;
  * an adapter's errors are about the caller's own execution.

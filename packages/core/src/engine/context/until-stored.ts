@@ -1,14 +1,11 @@
-import { isBridgeError, toBridgeError } from "../../contract/bridge-error.ts";
+import { isStoreUnavailable, toBridgeError } from "../../contract/bridge-error.ts";
+import { pause } from "../../contract/wait.ts";
 import type { AuditEvent } from "./audit.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 /** Pauses between two tries (milliseconds): doubling from the first to the longest. */
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
-
-/** Whether the store could not be reached, was too slow, or did not tell what became of a write. */
-export const isStoreAway = (error: unknown): boolean =>
-  isBridgeError(error) && error.code === "unavailable" && error.adapterId === undefined;
 
 /**
  * Repeats work for as long as the store is away, at most `forMs`, or until the engine closes; then rejects as the last try
@@ -24,27 +21,15 @@ export const untilStored = async <Result>(
     try {
       return await work();
     } catch (error) {
-      if (!isStoreAway(error) || engine.closing.aborted || engine.clock.now() + pauseMs > giveUpAt) throw error;
-      await pause(engine, pauseMs);
+      if (!isStoreUnavailable(error) || engine.closing.aborted || engine.clock.now() + pauseMs > giveUpAt) throw error;
+      await pause(pauseMs, { clock: engine.clock, signal: engine.closing });
     }
   }
 };
 
-/** Shorter when the engine closes. */
-const pause = (engine: EngineContext, ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      cancelTimer();
-      engine.closing.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancelTimer = engine.clock.schedule(ms, end);
-    engine.closing.addEventListener("abort", end, { once: true });
-  });
-
 /** What is told of work that failed although no backend was at fault. A store that is away is no fault of ours. */
 export const toFaultEvent = (error: unknown, where?: string): Pick<AuditEvent, "kind" | "message"> => {
   const { message } = toBridgeError(error);
-  if (isStoreAway(error)) return { kind: "store_unavailable", message };
+  if (isStoreUnavailable(error)) return { kind: "store_unavailable", message };
   return { kind: "internal_error", message: where === undefined ? message : `${where}: ${message}` };
 };

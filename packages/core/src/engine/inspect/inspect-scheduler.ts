@@ -1,11 +1,11 @@
-import { toBridgeError } from "../../contract/bridge-error.ts";
+import { isStoreUnavailable, toBridgeError } from "../../contract/bridge-error.ts";
 import { isEnded } from "../../contract/execution-snapshot.ts";
 import type { AdapterId, TaskId } from "../../contract/identity.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import type { InspectItem, InspectOutcome } from "../../contract/workflow-adapter.ts";
 import { callAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
-import { isStoreAway, toFaultEvent } from "../context/until-stored.ts";
+import { toFaultEvent } from "../context/until-stored.ts";
 import { type InspectLine, inspectLine } from "./inspect-line.ts";
 import type { Penalty } from "./penalty.ts";
 import { pollIntervalMs } from "./poll-interval.ts";
@@ -170,7 +170,7 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
       await takeOutcome(engine, record, outcome, { lookedAt: look.sentAt ?? 0, isSuspect });
     } catch (error) {
       // A store that is away says nothing about the backend.
-      if (!isStoreAway(error)) look.error = toBridgeError(error).message;
+      if (!isStoreUnavailable(error)) look.error = toBridgeError(error).message;
       engine.audit({ ...toFaultEvent(error), taskId: record.taskId });
     }
   };

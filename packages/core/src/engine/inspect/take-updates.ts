@@ -80,7 +80,10 @@ const trustOf = (engine: EngineContext, record: TaskRecord): { readonly lookedAt
 /** Perhaps a question was withdrawn, perhaps the news is older than the question: a look tells. */
 const lacksQuestion = (record: TaskRecord, { snapshot }: ExecutionUpdate): boolean => {
   const asked = new Set(snapshot?.questions?.map(({ id }) => id));
-  return snapshot?.questions !== undefined && openQuestions(record).some(({ questionId }) => !asked.has(questionId));
+  return (
+    snapshot?.questions !== undefined &&
+    openQuestions(record.questions).some(({ questionId }) => !asked.has(questionId))
+  );
 };
 
 const rank = { queued: 0, running: 1, waiting: 1, succeeded: 2, failed: 2, cancelled: 2 } as const;

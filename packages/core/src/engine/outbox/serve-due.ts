@@ -18,7 +18,7 @@ export const serveDue = async (engine: EngineContext, due: TaskRecord): Promise<
   if (record !== undefined && hasRunTooLong(record, now)) record = await stopLongRun(engine, record);
   if (
     record !== undefined &&
-    openQuestions(record).some((question) => (question.expiresAt ?? Number.POSITIVE_INFINITY) <= now)
+    openQuestions(record.questions).some((question) => (question.expiresAt ?? Number.POSITIVE_INFINITY) <= now)
   ) {
     record = await timeOutQuestions(engine, record, now);
   }
@@ -58,7 +58,9 @@ const timeOutQuestions = (engine: EngineContext, record: TaskRecord, now: number
     engine,
     record.taskId,
     (current) => {
-      const late = openQuestions(current).filter((question) => (question.expiresAt ?? Number.POSITIVE_INFINITY) <= now);
+      const late = openQuestions(current.questions).filter(
+        (question) => (question.expiresAt ?? Number.POSITIVE_INFINITY) <= now,
+      );
       if (late.length === 0) return undefined;
       engine.audit({
         kind: "question_timed_out",

@@ -58,7 +58,7 @@ const draftAnswers = (
   record: TaskRecord,
   answers: Readonly<Record<string, GivenAnswer>>,
 ): DraftedAnswers => {
-  const open = new Map(openQuestions(record).map((question) => [question.key, question]));
+  const open = new Map(openQuestions(record.questions).map((question) => [question.key, question]));
   const accepted: string[] = [];
   const askedAgain: string[] = [];
   const ignored: string[] = [];

@@ -72,7 +72,7 @@ export const releaseQuestion = async (
 };
 
 const findOpen = (record: TaskRecord, key: string): TaskQuestion | undefined =>
-  isEnded(record.state) ? undefined : openQuestions(record).find((question) => question.key === key);
+  isEnded(record.state) ? undefined : openQuestions(record.questions).find((question) => question.key === key);
 
 const claimOf = (question: TaskQuestion, { by, forMs }: QuestionClaim, now: number): ClaimOutcome => {
   const current = question.claim;

@@ -2,11 +2,11 @@ import { toBridgeError } from "../../contract/bridge-error.ts";
 import { isEnded } from "../../contract/execution-snapshot.ts";
 import type { TaskId } from "../../contract/identity.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
+import { within } from "../../contract/wait.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { type Access, requireVisible } from "../context/ownership.ts";
 import type { TaskView, WaitOptions } from "../context/task-engine.ts";
 import { toFaultEvent } from "../context/until-stored.ts";
-import { within } from "../context/within.ts";
 import type { InspectScheduler } from "../inspect/inspect-scheduler.ts";
 import { openQuestions } from "../state/questions.ts";
 import { resolveTask } from "../state/resolve-task.ts";
@@ -29,7 +29,7 @@ export const waitForTask = async (
   const revision = options.revision ?? first.revision;
   const isOver = (record: TaskRecord): boolean =>
     isEnded(record.state) ||
-    (options.until === "attention" && openQuestions(record).length > 0) ||
+    (options.until === "attention" && openQuestions(record.questions).length > 0) ||
     (options.until === "changed" && record.revision !== revision);
   return new Promise<TaskRecord>((resolve, reject) => {
     let latest = first;
@@ -102,7 +102,7 @@ const attendTask = (
     try {
       const record = await current();
       if (isStopped || record === undefined || isEnded(record.state)) return;
-      await within(engine, scheduler.refresh(record) ?? Promise.resolve(), rereadMs);
+      await within(scheduler.refresh(record) ?? Promise.resolve(), rereadMs, { clock: engine.clock });
       pauseMs = Math.min(untilNextLook(engine, scheduler, record), rereadMs);
     } catch (error) {
       // A store that fails once must not leave those who wait without any further read.

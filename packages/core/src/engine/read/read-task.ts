@@ -1,11 +1,11 @@
 import { BridgeError } from "../../contract/bridge-error.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import type { ListFilter, ListPage } from "../../contract/task-store.ts";
+import { within } from "../../contract/wait.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { type Access, requireVisible } from "../context/ownership.ts";
 import type { OutputPart, TaskView } from "../context/task-engine.ts";
 import { taskNotFound } from "../context/task-id.ts";
-import { within } from "../context/within.ts";
 import type { InspectScheduler } from "../inspect/inspect-scheduler.ts";
 import { isScoped } from "../state/client-task-id.ts";
 import { resolveTask, showTask } from "../state/resolve-task.ts";
@@ -49,7 +49,7 @@ export const readFresh = async (
   const record = await resolveTask(engine, id, access);
   const look = scheduler.refresh(record);
   if (look === undefined) return record;
-  await within(engine, look, engine.limits.readWaitMs);
+  await within(look, engine.limits.readWaitMs, { clock: engine.clock });
   return requireVisible(await engine.store.read(record.taskId), access);
 };
 

@@ -1,9 +1,9 @@
-import { type BridgeError, isBridgeError } from "../../contract/bridge-error.ts";
+import { type BridgeError, isBridgeError, isStoreUnavailable } from "../../contract/bridge-error.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import { type CreateOptions, longestCreateMs, removedIdTakenMs } from "../../contract/task-store.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { taskNotFound } from "../context/task-id.ts";
-import { isStoreAway, untilStored } from "../context/until-stored.ts";
+import { untilStored } from "../context/until-stored.ts";
 
 /** How long (milliseconds) a store that is away is tried again for a caller, who waits for the last try as well. */
 const callerWaitsMs = 3_000;
@@ -34,7 +34,7 @@ export const createSurely = async (
       return await engine.store.create(record, options);
     } catch (error) {
       lost = error;
-      mayExist ||= isStoreAway(error);
+      mayExist ||= isStoreUnavailable(error);
       if (isBridgeError(error) && error.code === "limit_exceeded" && !hasMadeRoom) {
         hasMadeRoom = true;
         await makeRoom(error);

@@ -1,7 +1,8 @@
-import { BridgeError, isBridgeError, toBridgeError } from "../../contract/bridge-error.ts";
+import { BridgeError, isBridgeError, isStoreUnavailable, toBridgeError } from "../../contract/bridge-error.ts";
 import type { TaskId } from "../../contract/identity.ts";
 import type { JsonObject } from "../../contract/json-value.ts";
 import type { Effect, TaskRecord } from "../../contract/task-record.ts";
+import { within } from "../../contract/wait.ts";
 import { aboutTask } from "../context/audit.ts";
 import { requireAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
@@ -9,8 +10,6 @@ import { requireLabel } from "../context/require-label.ts";
 import type { CreateTask } from "../context/task-engine.ts";
 import { mintStartKey, taskNotFound } from "../context/task-id.ts";
 import type { ResolvedTool } from "../context/tool-definition.ts";
-import { isStoreAway } from "../context/until-stored.ts";
-import { within } from "../context/within.ts";
 import { cancelTask } from "../state/cancel-task.ts";
 import { toPublicId } from "../state/client-task-id.ts";
 import { claimMs, withClaimedEffect } from "../state/effects.ts";
@@ -171,7 +170,8 @@ const lookAtOpenTasks = async (engine: EngineContext, record: NewRecord, error: 
     error.data?.scope === "tool"
       ? await engine.store.list({ operator: true }, { ...open, tool: record.tool }, undefined, 100)
       : await engine.store.list({ owner: record.owner }, open, undefined, 100);
-  await within(engine, Promise.all(records.map((open) => engine.lookForEnd(open))), engine.limits.readWaitMs);
+  const looks = Promise.all(records.map((open) => engine.lookForEnd(open)));
+  await within(looks, engine.limits.readWaitMs, { clock: engine.clock });
 };
 
 /** Why the store has not taken a record, for the caller. */
@@ -217,7 +217,7 @@ const startAndAwait = async (
   engine.background(started);
   // The record is there for whoever comes after a store that is away now.
   const settled = started.catch(orStoreAway);
-  const result = await within(engine, settled, tool.task.ackMs, request.signal);
+  const result = await within(settled, tool.task.ackMs, { clock: engine.clock, signal: request.signal });
   isHandedOut = true;
   if (result !== undefined) {
     await dropRefused(engine, created, effect, result.refused);
@@ -250,7 +250,7 @@ const dropRefused = async (
 
 /** Throws what is no fault of the store. */
 const orStoreAway = (error: unknown): undefined => {
-  if (!isStoreAway(error)) throw error;
+  if (!isStoreUnavailable(error)) throw error;
   return undefined;
 };
 
@@ -271,7 +271,7 @@ const awaitStart = async (
       };
       unsubscribe = engine.hub.subscribe(record.taskId, () => engine.background(read()));
     });
-    await within(engine, settled, tool.task.ackMs, signal);
+    await within(settled, tool.task.ackMs, { clock: engine.clock, signal });
     unsubscribe();
   }
   if (signal?.aborted === true) throw callerGone();

@@ -1,8 +1,9 @@
+import { isStoreUnavailable } from "../../contract/bridge-error.ts";
 import type { StartKey, TaskId } from "../../contract/identity.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import { aboutTask } from "../context/audit.ts";
 import type { EngineContext } from "../context/engine-context.ts";
-import { isStoreAway, toFaultEvent } from "../context/until-stored.ts";
+import { toFaultEvent } from "../context/until-stored.ts";
 import { cancelTask } from "../state/cancel-task.ts";
 import { removeUntouched } from "./remove-untouched.ts";
 
@@ -64,7 +65,7 @@ export const withdrawals = (engine: EngineContext): Withdrawals => {
       if ((await takeBack(engine, entry)) || !willLookAgain(entry, now)) waiting.delete(entry.taskId);
       return true;
     } catch (error) {
-      const isAway = isStoreAway(error);
+      const isAway = isStoreUnavailable(error);
       if (isAway && now < entry.until) return false;
       waiting.delete(entry.taskId);
       engine.audit({ ...toFaultEvent(error), taskId: entry.taskId });

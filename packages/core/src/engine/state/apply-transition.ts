@@ -89,7 +89,7 @@ const auditChange = (engine: EngineContext, before: TaskRecord, after: TaskRecor
     });
   }
   const known = new Set(before.questions.map((question) => question.key));
-  for (const question of openQuestions(after)) {
+  for (const question of openQuestions(after.questions)) {
     if (!known.has(question.key))
       engine.audit({ kind: "question_asked", ...aboutTask(after), fields: { key: question.key } });
   }

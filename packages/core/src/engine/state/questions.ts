@@ -19,8 +19,9 @@ const mostClosed = 50;
  */
 const lostAnswerMs = 60_000;
 
-export const openQuestions = (record: TaskRecord): readonly TaskQuestion[] =>
-  record.questions.filter((question) => question.state === "open");
+/** The questions that wait for an answer, in the order of the record. */
+export const openQuestions = (questions: readonly TaskQuestion[]): readonly TaskQuestion[] =>
+  questions.filter(({ state }) => state === "open");
 
 type ClosedState = "closed" | "undelivered" | "withdrawn";
 
@@ -115,7 +116,7 @@ export const mergeQuestions = (
 } => {
   const stillAsked = new Set(asked.map((question) => question.id));
   const withdrawn = new Set(
-    openQuestions(record)
+    openQuestions(record.questions)
       .filter((question) => !stillAsked.has(question.questionId) && question.askedAt < (lookedAt ?? 0))
       .map((question) => question.key),
   );
@@ -129,8 +130,11 @@ export const mergeQuestions = (
     if (before !== undefined && !isUnanswered && before.state !== "withdrawn") continue;
     const reasks = (before?.reasks ?? 0) + (isUnanswered ? 1 : 0);
     if (reasks > maxReasks) continue;
-    if (openQuestions(next).length >= mostOpen) break;
-    if (weightOf(question) + openQuestions(next).reduce((sum, open) => sum + weightOf(open), 0) > mostQuestionBytes) {
+    if (openQuestions(next.questions).length >= mostOpen) break;
+    if (
+      weightOf(question) + openQuestions(next.questions).reduce((sum, open) => sum + weightOf(open), 0) >
+      mostQuestionBytes
+    ) {
       next = { ...next, message: `questions of more than ${mostQuestionBytes} bytes cannot be shown` };
       continue;
     }

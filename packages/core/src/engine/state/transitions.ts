@@ -138,7 +138,11 @@ export const applySnapshot = (
       ? unchanged(seen)
       : mergeQuestions(seen, snapshot.questions, now, { maxReasks, lookedAt });
   const state =
-    openQuestions(merged.record).length > 0 ? "waiting" : snapshot.status === "waiting" ? "running" : snapshot.status;
+    openQuestions(merged.record.questions).length > 0
+      ? "waiting"
+      : snapshot.status === "waiting"
+        ? "running"
+        : snapshot.status;
   const next: TaskRecord = { ...merged.record, state };
   return { ...merged, record: isVisibleChange(record, next) ? { ...next, updatedAt: now } : next };
 };
@@ -241,7 +245,7 @@ const visibleParts = (record: TaskRecord): string =>
     record.message,
     record.execution?.progress,
     record.execution?.url,
-    openQuestions(record).map((question) => question.key),
+    openQuestions(record.questions).map((question) => question.key),
   ]);
 
 const isVisibleChange = (before: TaskRecord, after: TaskRecord): boolean =>
@@ -260,7 +264,8 @@ export const wakeAtOf = (record: TaskRecord): number | null => {
     if (isActionable(record, effect) || isForeign(effect)) times.push(effect.notBefore);
   const stopAt = mustStopAt(record);
   if (stopAt !== undefined) times.push(stopAt);
-  for (const question of openQuestions(record)) if (question.expiresAt !== undefined) times.push(question.expiresAt);
+  for (const question of openQuestions(record.questions))
+    if (question.expiresAt !== undefined) times.push(question.expiresAt);
   if (record.expiresAt !== undefined && record.expired !== true) times.push(record.expiresAt);
   return times.length === 0 ? null : Math.min(...times);
 };

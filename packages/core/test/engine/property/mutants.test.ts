@@ -34,10 +34,10 @@ jest.unstable_mockModule("../../../src/engine/state/transitions.ts", () => ({
 }));
 jest.unstable_mockModule("../../../src/engine/state/questions.ts", () => ({
   ...questions,
-  openQuestions: ((record) =>
+  openQuestions: ((asked) =>
     active === "claims that bind nobody"
-      ? questions.openQuestions(record).map(({ claim: _claim, ...question }) => question)
-      : questions.openQuestions(record)) as typeof questions.openQuestions,
+      ? questions.openQuestions(asked).map(({ claim: _claim, ...question }) => question)
+      : questions.openQuestions(asked)) as typeof questions.openQuestions,
 }));
 const isAnyones = (): boolean => active === "owners that are not told apart";
 jest.unstable_mockModule("../../../src/engine/context/ownership.ts", () => ({

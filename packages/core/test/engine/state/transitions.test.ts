@@ -136,10 +136,10 @@ describe("applySnapshot", () => {
     const answered = closeQuestions(asked, new Set(["q1"]), "closed", 10_000).record;
     const seen = (at: number, lookedAt?: number) =>
       applySnapshot(answered, { status: "waiting", questions }, at, 3, lookedAt).record;
-    for (const stale of [seen(69_000, 69_000), seen(90_000)]) expect(openQuestions(stale)).toEqual([]);
+    for (const stale of [seen(69_000, 69_000), seen(90_000)]) expect(openQuestions(stale.questions)).toEqual([]);
     const again = seen(70_000, 70_000);
     expect(again.state).toBe("waiting");
-    expect(openQuestions(again)).toMatchObject([{ key: "q2", questionId: "approve", reasks: 1 }]);
+    expect(openQuestions(again.questions)).toMatchObject([{ key: "q2", questionId: "approve", reasks: 1 }]);
   });
 
   it("lets neither news nor a look that began before a question take it away", () => {
