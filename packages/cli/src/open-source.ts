@@ -1,8 +1,8 @@
+import { unlessAborted } from "@taskbridge/core/adapter";
 import { interruptedError, usageError } from "./cli-error.ts";
 import { chooseConfig } from "./config/choose-config.ts";
 import type { TaskSource } from "./task-source.ts";
 import { safeLine } from "./terminal/safe-text.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 import type { CallWire } from "./wire/wire-names.ts";
 
 /** Where the tasks of a command are: one of `config` and `url`, or else the configuration of the current folder. */

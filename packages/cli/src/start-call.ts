@@ -7,10 +7,10 @@ import {
   type GivenAnswer as WireAnswer,
   type Question as WireQuestion,
 } from "@taskbridge/client";
+import { unlessAborted } from "@taskbridge/core/adapter";
 import { CliError, exitCodes, interruptedError } from "./cli-error.ts";
 import type { CallOptions } from "./task-source.ts";
 import { listCommand, taskCommand } from "./terminal/task-command.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 import { toQuestion } from "./wire/to-status.ts";
 import { toWireAnswers } from "./wire/to-wire-answers.ts";
 

@@ -7,11 +7,11 @@ import {
   type ToolResult,
 } from "@taskbridge/client";
 import type { JsonValue } from "@taskbridge/core";
+import { unlessAborted } from "@taskbridge/core/adapter";
 import { CliError, usageError } from "./cli-error.ts";
 import { startCall } from "./start-call.ts";
 import type { CallOptions, CallOutcome, TaskResult, TaskSource, TaskStatus } from "./task-source.ts";
 import { shellWord } from "./terminal/shell-word.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 import { type OpenOptions, openTaskClient } from "./wire/open-task-client.ts";
 import { toCliError } from "./wire/to-cli-error.ts";
 import { type Outcome, textsOf, toStatus } from "./wire/to-status.ts";

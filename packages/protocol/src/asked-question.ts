@@ -9,7 +9,3 @@ export const questionMode = (question: AskedQuestion, modes: ElicitationModes): 
   if (question.url === undefined) return "form";
   return question.schema !== undefined && modes.form ? "form" : "url";
 };
-
-/** The questions that wait for an answer, in the order of the record. */
-export const openQuestions = (questions: readonly TaskQuestion[]): readonly TaskQuestion[] =>
-  questions.filter(({ state }) => state === "open");

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from "@taskbridge/core";
-import { isObject } from "./is-object.ts";
+import { isObject, type JsonObject, type JsonValue } from "@taskbridge/core";
 
 /** Where the value goes when a schema has no form: one field for its JSON text. */
 export const jsonField = "json";

@@ -1,4 +1,4 @@
-export { type AskedQuestion, openQuestions } from "./asked-question.ts";
+export type { AskedQuestion } from "./asked-question.ts";
 export { type FormSchema, toFormSchema } from "./form-schema.ts";
 export { isToolError } from "./is-tool-error.ts";
 export { handleSchema, isPublishable, previewSchema, toPublishedSchema } from "./output-schema.ts";

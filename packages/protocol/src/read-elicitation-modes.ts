@@ -1,4 +1,4 @@
-import { isObject } from "./is-object.ts";
+import { isObject } from "@taskbridge/core";
 
 /** How a client can ask a person. */
 export interface ElicitationModes {

@@ -1,4 +1,4 @@
-import { isObject } from "./is-object.ts";
+import { isObject } from "@taskbridge/core";
 
 /** What a request had where something else is needed, in a few words. */
 export const tellValue = (value: unknown): string => {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
-import { BridgeError, createTaskEngine, systemClock, type TaskEngine } from "@taskbridge/core";
+import { BridgeError, createTaskEngine, misconfigured, systemClock, type TaskEngine } from "@taskbridge/core";
 import { type OwnerPolicy, readOwner } from "./caller.ts";
 import { requireOwners } from "./draft/require-owners.ts";
 import { createDrain, parseDrainMs } from "./health/drain.ts";
@@ -21,7 +21,7 @@ import { createOpenTaskFeed } from "./open-task-feed.ts";
 import { createOwnerSlots } from "./owner-slots.ts";
 import { parseWires } from "./parse-wires.ts";
 import { refuse } from "./refuse.ts";
-import { misconfigured, requireOption } from "./require-option.ts";
+import { requireOption } from "./require-option.ts";
 import { createSealer } from "./sealer.ts";
 import { splitLimits } from "./server-limits.ts";
 import { silentLog } from "./server-log.ts";

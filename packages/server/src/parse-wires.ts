@@ -1,4 +1,4 @@
-import { misconfigured } from "./require-option.ts";
+import { misconfigured } from "@taskbridge/core";
 
 /** The generations of MCP tasks that can be served, by name; `sep-1686`: the draft before them; `none`: hosts that know no tasks. */
 export type WireName = "2026-07-28" | "2025-11-25" | "sep-1686" | "none";

@@ -1,3 +1,4 @@
+import { within } from "@taskbridge/core";
 import type { HttpFace } from "./http/http-face.ts";
 import type { HttpListener } from "./http/listen-http.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
@@ -39,7 +40,11 @@ export const drainServer = async ({ serve, listeners, options }: RunningParts, o
 export const stopServer = async (parts: RunningParts): Promise<void> => {
   const { log } = parts.serve;
   parts.stopping.abort();
-  const isDone = await within(allMs, stopInOrder(parts));
+  // Real time: a stop must come to an end, whatever clock the server runs by.
+  const isDone = await within(
+    stopInOrder(parts).then(() => true),
+    allMs,
+  );
   if (!isDone) log.warn({}, `the server did not stop within ${allMs} ms; what is left is given up`);
 };
 
@@ -47,11 +52,11 @@ const stopInOrder = async ({ serve, faces, listeners, connections, options }: Ru
   const attempt = attempts(serve);
   for (const face of faces) face.endStreams();
   const draining = [...listeners].map((listener) => listener.drain());
-  await within(answersMs, Promise.all([Promise.allSettled([...serve.calls]), ...draining]));
+  await within(Promise.all([Promise.allSettled([...serve.calls]), ...draining]), answersMs);
   await Promise.all([...connections].map((connection) => attempt("a connection", connection.close())));
   await Promise.all([...faces].map((face) => attempt("requests under way", face.close())));
   await Promise.all([...listeners].map((listener) => attempt("a listener", listener.close())));
-  await within(answersMs, Promise.allSettled([...serve.asking]));
+  await within(Promise.allSettled([...serve.asking]), answersMs);
   serve.letters.close();
   await attempt("the engine", serve.engine.close());
   for (const [name, adapter] of Object.entries(options.adapters)) {
@@ -63,7 +68,7 @@ const stopInOrder = async ({ serve, faces, listeners, connections, options }: Ru
 /** Stops one listener in the same way. Its own signal must have fired before. */
 export const stopListener = async (face: HttpFace, listener: HttpListener): Promise<void> => {
   face.endStreams();
-  await within(answersMs, listener.drain());
+  await within(listener.drain(), answersMs);
   await face.close();
   await listener.close();
 };
@@ -78,16 +83,3 @@ const attempts =
       log.error({ err: error }, `${what} could not be stopped`);
     }
   };
-
-/** Real time: a stop must come to an end, whatever clock the server runs by. */
-const within = async (timeoutMs: number, work: Promise<unknown>): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, false);
-  });
-  try {
-    return await Promise.race([work.then(() => true), over]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

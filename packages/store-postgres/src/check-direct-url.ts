@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { BridgeError } from "@taskbridge/core/store";
+import { BridgeError, within } from "@taskbridge/core/store";
 import { Client, type ClientConfig } from "pg";
 import type { ChangeNotice } from "./change-sender.ts";
 import { destroyClient } from "./client-session.ts";
 import type { Connection } from "./connection.ts";
 import { toError } from "./to-error.ts";
-import { within } from "./within.ts";
 
 /**
  * Sends a notice of nothing through the pooler and listens for it on the direct way. Rejects with `misconfigured` when it is not

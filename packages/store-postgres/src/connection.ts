@@ -1,11 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BridgeError } from "@taskbridge/core/store";
+import { BridgeError, within } from "@taskbridge/core/store";
 import type { Client, Pool, PoolClient } from "pg";
 import { destroyClient, sendCancelRequest, sessionOf } from "./client-session.ts";
 import { createGate } from "./gate.ts";
 import { isAborted, isConnectionLost, toError } from "./to-error.ts";
-import { within } from "./within.ts";
 
 /** One statement, which is one transaction. */
 export interface Statement {

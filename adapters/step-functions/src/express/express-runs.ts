@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   BridgeError,
   type CallContext,
@@ -14,6 +13,7 @@ import {
   type Subscription,
   toBridgeError,
   type WatchRequest,
+  within,
 } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
 import type { Machines } from "../machines.ts";
@@ -57,15 +57,6 @@ interface Run {
 
 const toSnapshot = (outcome: InspectOutcome): { readonly snapshot?: ExecutionSnapshot } =>
   "snapshot" in outcome ? { snapshot: outcome.snapshot } : {};
-
-/** Waits for one of these, and no longer than `ms` or until the signal fires. */
-const waitFor = async (work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> => {
-  const waiting = new AbortController();
-  const signals = signal === undefined ? [waiting.signal] : [waiting.signal, signal];
-  const over = sleep(ms, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});
-  await Promise.race([work, over]);
-  waiting.abort();
-};
 
 const tell = async (
   run: Run,
@@ -144,7 +135,7 @@ export const expressRuns = (
       runs.set(run.key, run);
       follow(run, log);
       // Whoever gives up is answered all the same: it goes on, and this is how to find it.
-      await waitFor(ended, startMs, signal);
+      await within(ended, startMs, { signal });
       if (run.end?.failure !== undefined) {
         runs.delete(run.key);
         throw toMissing(run.end.failure, request.target);
@@ -158,7 +149,7 @@ export const expressRuns = (
       return {
         close: async () => {
           // A server that stops while these run would never hear of them.
-          await waitFor(Promise.all(open), closeMs);
+          await within(Promise.all(open), closeMs);
           sinks.delete(sink);
         },
       };

@@ -1,3 +1,4 @@
+import { unlessAborted } from "@taskbridge/core/adapter";
 import { CliError, exitCodes, interruptedError } from "../cli-error.ts";
 import { closeAfter } from "../close-after.ts";
 import { openSource, type SourceFlags, type SourceUse } from "../open-source.ts";
@@ -18,7 +19,6 @@ import { safeLine } from "../terminal/safe-text.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { taskCommand } from "../terminal/task-command.ts";
 import { formatWithheld } from "../terminal/withheld-question.ts";
-import { unlessAborted } from "../unless-aborted.ts";
 import { waitBriefly } from "./wait-briefly.ts";
 
 export interface TasksFlags extends SourceFlags {

@@ -1,6 +1,5 @@
 import { isBridgeError } from "@taskbridge/core";
-import type { CallContext, CheckFinding, WorkflowAdapter } from "@taskbridge/core/adapter";
-import { unlessAborted } from "../unless-aborted.ts";
+import { type CallContext, type CheckFinding, unlessAborted, type WorkflowAdapter } from "@taskbridge/core/adapter";
 import type { Config } from "./config.ts";
 import { type ConfigPath, parsePath } from "./config-path.ts";
 import type { Pipelines } from "./load-pipelines.ts";

@@ -1,6 +1,6 @@
+import { unlessAborted } from "@taskbridge/core/adapter";
 import type { StoreDescription, TaskStore } from "@taskbridge/core/store";
 import { formatCount } from "../terminal/format-task.ts";
-import { unlessAborted } from "../unless-aborted.ts";
 
 export interface StoreFinding {
   readonly level: "ok" | "warning";

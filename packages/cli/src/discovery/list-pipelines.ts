@@ -3,10 +3,10 @@ import {
   BridgeError,
   type CallContext,
   type PipelineDescription,
+  unlessAborted,
   type WorkflowAdapter,
 } from "@taskbridge/core/adapter";
 import type { ToolEntry } from "../config/config.ts";
-import { unlessAborted } from "../unless-aborted.ts";
 
 /** A pipeline of a backend. */
 export interface FoundPipeline extends PipelineDescription<unknown> {

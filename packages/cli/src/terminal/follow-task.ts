@@ -1,6 +1,6 @@
+import { unlessAborted } from "@taskbridge/core/adapter";
 import { CliError, exitCodes } from "../cli-error.ts";
 import { isOver, type TaskResult, type TaskSource, type TaskStatus } from "../task-source.ts";
-import { unlessAborted } from "../unless-aborted.ts";
 import { askQuestions } from "./ask-questions.ts";
 import {
   formatDocument,

@@ -1,5 +1,6 @@
 import type { Answers as WireAnswers } from "@taskbridge/client";
-import type { GivenAnswer, JsonObject, JsonValue } from "@taskbridge/core";
+import type { GivenAnswer } from "@taskbridge/core";
+import { isObject } from "@taskbridge/core/adapter";
 import { usageError } from "../cli-error.ts";
 import type { Answers } from "../task-source.ts";
 
@@ -12,6 +13,3 @@ const toWireAnswer = ({ action, content }: GivenAnswer): WireAnswers[string] => 
   if (isObject(content)) return { action, content };
   throw usageError(`an answer is a JSON object, got ${JSON.stringify(content).slice(0, 80)}`);
 };
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
+import { isObject } from "@taskbridge/core";
 import { invalidInput } from "../invalid-input.ts";
-import { isObject } from "../is-object.ts";
 import { type CallerCapabilities, readCapabilities } from "./read-capabilities.ts";
 import type { DetailedTask } from "./to-detailed-task.ts";
 

@@ -1,5 +1,4 @@
-import { BridgeError } from "@taskbridge/core";
-import { isObject } from "../is-object.ts";
+import { BridgeError, isObject } from "@taskbridge/core";
 import type { TaskStatus } from "./to-task.ts";
 
 /** A task that the client runs for us: a question that it has taken on. */

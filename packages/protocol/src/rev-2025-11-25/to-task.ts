@@ -1,5 +1,4 @@
-import type { TaskView } from "@taskbridge/core";
-import { openQuestions } from "../asked-question.ts";
+import { openQuestions, type TaskView } from "@taskbridge/core";
 import { toStatusMessage } from "../status-message.ts";
 import { toTaskTimes } from "../task-times.ts";
 import { type OutputExpectation, toToolResult } from "../to-tool-result.ts";

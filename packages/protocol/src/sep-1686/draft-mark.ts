@@ -1,4 +1,4 @@
-import { isObject } from "../is-object.ts";
+import { isObject } from "@taskbridge/core";
 
 /** By this a request asks to become a task, under an ID that its sender has chosen. */
 export const taskKey = "modelcontextprotocol.io/task";

@@ -1,5 +1,5 @@
+import { isObject } from "@taskbridge/core";
 import { invalidInput } from "../invalid-input.ts";
-import { isObject } from "../is-object.ts";
 import { minRetentionMs } from "../min-retention.ts";
 import { tellValue } from "../tell-value.ts";
 import { hasTaskMark, taskKey } from "./draft-mark.ts";

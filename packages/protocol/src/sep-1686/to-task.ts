@@ -1,5 +1,4 @@
-import type { TaskQuestion, TaskRecord, TaskView } from "@taskbridge/core";
-import { openQuestions } from "../asked-question.ts";
+import { openQuestions, type TaskQuestion, type TaskRecord, type TaskView } from "@taskbridge/core";
 import { toFailureError } from "../to-failure-error.ts";
 
 /** `unknown` is for receivers that cannot tell what has become of a task; here a task that is lost is `failed` and says so. */

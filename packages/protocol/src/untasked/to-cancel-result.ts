@@ -1,5 +1,4 @@
-import type { TaskView } from "@taskbridge/core";
-import { openQuestions } from "../asked-question.ts";
+import { openQuestions, type TaskView } from "@taskbridge/core";
 import { type ToolResult, textBlock } from "../tool-result.ts";
 import { toEnd } from "./to-ended-result.ts";
 

@@ -1,5 +1,4 @@
-import type { TaskQuestion, TaskView } from "@taskbridge/core";
-import { openQuestions } from "../asked-question.ts";
+import { openQuestions, type TaskQuestion, type TaskView } from "@taskbridge/core";
 import { toFormSchema } from "../form-schema.ts";
 import { toStatusMessage } from "../status-message.ts";
 import { type ToolResult, textBlock } from "../tool-result.ts";

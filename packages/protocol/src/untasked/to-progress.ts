@@ -1,5 +1,4 @@
-import type { TaskRecord } from "@taskbridge/core";
-import { isObject } from "../is-object.ts";
+import { isObject, type TaskRecord } from "@taskbridge/core";
 import { toStatusMessage } from "../status-message.ts";
 
 export const progressMethod = "notifications/progress";

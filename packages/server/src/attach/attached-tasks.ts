@@ -1,10 +1,10 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
+import { unlessAborted } from "@taskbridge/core";
 import { methodNotFoundCode } from "@taskbridge/protocol";
 import { serveLegacy, waitsForNews } from "../legacy/serve-legacy.ts";
 import { modernTaskMethods, serveModernTask } from "../modern/serve-modern.ts";
 import { servesDraft, servesTasks } from "../session/choose-generation.ts";
 import { type Attachment, readAttached, requireRunning, stoppedError, toLegacyRequest } from "./attachment.ts";
-import { orStopped } from "./or-stopped.ts";
 import type { SdkHandler, SdkRequest } from "./sdk-server.ts";
 
 const methods = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list", "tasks/delete"] as const;
@@ -38,7 +38,7 @@ const serveOurs =
       const legacy = toLegacyRequest(attachment, request, attached);
       try {
         const answer = serveLegacy(serve, legacy);
-        return await (waitsForNews(serve, legacy) ? orStopped(serve.stopping, answer) : answer);
+        return await (waitsForNews(serve, legacy) ? unlessAborted(serve.stopping, answer, stoppedError) : answer);
       } finally {
         session.settle(attached.id);
       }

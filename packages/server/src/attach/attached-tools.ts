@@ -1,4 +1,5 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
+import { unlessAborted } from "@taskbridge/core";
 import { methodNotFoundCode } from "@taskbridge/protocol";
 import { serveLegacy, waitsForNews } from "../legacy/serve-legacy.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
@@ -8,8 +9,7 @@ import { toCaller } from "../modern/modern-request.ts";
 import { callModernTool } from "../modern/serve-modern.ts";
 import { servesTasks } from "../session/choose-generation.ts";
 import type { AttachedRequest } from "./attached-request.ts";
-import { type Attachment, readAttached, requireRunning, toLegacyRequest } from "./attachment.ts";
-import { orStopped } from "./or-stopped.ts";
+import { type Attachment, readAttached, requireRunning, stoppedError, toLegacyRequest } from "./attachment.ts";
 import { requireAskable } from "./require-askable.ts";
 import type { SdkHandler, SdkRequest, SdkServer } from "./sdk-server.ts";
 
@@ -66,7 +66,7 @@ const callOurs = async (attachment: Attachment, request: SdkRequest, attached: A
     try {
       const legacy = toLegacyRequest(attachment, request, attached);
       const answer = serveLegacy(serve, legacy);
-      return await (waitsForNews(serve, legacy) ? orStopped(serve.stopping, answer) : answer);
+      return await (waitsForNews(serve, legacy) ? unlessAborted(serve.stopping, answer, stoppedError) : answer);
     } finally {
       session.settle(attached.id);
     }

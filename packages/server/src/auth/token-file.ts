@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { BridgeError, type Clock, systemClock } from "@taskbridge/core";
+import { type Clock, misconfigured, systemClock } from "@taskbridge/core";
 import * as z from "zod";
 import { type Authenticator, type AuthOutcome, type Identity, readBearer } from "./authenticator.ts";
 
@@ -130,6 +130,3 @@ const toEpochMs = (instant: string | number): number =>
   typeof instant === "number" ? instant * 1000 : Date.parse(instant);
 
 const reasonOf = (error: unknown): string => (error as { code?: string }).code ?? "unknown error";
-
-const misconfigured = (path: string, message: string): BridgeError =>
-  new BridgeError("misconfigured", `${path}: ${message}`, { data: { path } });

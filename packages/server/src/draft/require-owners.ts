@@ -1,4 +1,4 @@
-import { misconfigured } from "../require-option.ts";
+import { misconfigured } from "@taskbridge/core";
 
 /**
  * IDs that clients choose may be the same, or guessed: only their owner keeps them apart. Throws `misconfigured` where the

@@ -1,4 +1,4 @@
-import type { Clock } from "@taskbridge/core";
+import { type Clock, within } from "@taskbridge/core";
 import type { TaskStore } from "@taskbridge/core/store";
 import type { ServerLog } from "../server-log.ts";
 
@@ -44,15 +44,12 @@ export const createStoreProbe = ({ store, clock, log }: StoreProbeParts): StoreP
     return { answers: false, awayForMs: clock.now() - awaySince };
   };
   const look = async (): Promise<StoreHealth> => {
-    let cancel: () => void = () => {};
-    const late = new Promise<Error>((resolve) => {
-      cancel = clock.schedule(timeoutMs, () => resolve(new Error(`no answer within ${timeoutMs} ms`)));
-    });
-    try {
-      return note(await Promise.race([faultOf(store), late]));
-    } finally {
-      cancel();
-    }
+    const outcome = await within(
+      faultOf(store).then((fault) => ({ fault })),
+      timeoutMs,
+      { clock },
+    );
+    return note(outcome === undefined ? new Error(`no answer within ${timeoutMs} ms`) : outcome.fault);
   };
   return {
     ask: () => {

@@ -1,6 +1,5 @@
 import type { Result } from "@modelcontextprotocol/server";
-import type { TaskView } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol";
+import { openQuestions, type TaskView } from "@taskbridge/core";
 import { type HandleOptions, maxWaitSeconds, toHandle } from "@taskbridge/protocol/untasked";
 import { hasCompanions } from "./companions-policy.ts";
 import type { ServeContext } from "./serve-context.ts";

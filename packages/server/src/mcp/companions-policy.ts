@@ -1,6 +1,5 @@
-import type { ResolvedTool } from "@taskbridge/core";
+import { misconfigured, type ResolvedTool } from "@taskbridge/core";
 import { type CompanionTool, companionTools } from "@taskbridge/protocol/untasked";
-import { misconfigured } from "../require-option.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 
 /** Who has the companion tools: `auto`, callers that do not get tasks. */

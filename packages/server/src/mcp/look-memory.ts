@@ -1,5 +1,4 @@
-import type { Clock, TaskView } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol";
+import { type Clock, openQuestions, type TaskView } from "@taskbridge/core";
 import type { Owner } from "../caller.ts";
 
 /** What callers without tasks were told about theirs, so that a model is not told the same for ever. Advice only. */

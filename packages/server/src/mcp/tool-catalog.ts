@@ -1,9 +1,8 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { JsonObject, ResolvedTool } from "@taskbridge/core";
+import { type JsonObject, misconfigured, type ResolvedTool } from "@taskbridge/core";
 import { isPublishable, type OutputExpectation, toPublishedSchema } from "@taskbridge/protocol";
 import type { CompanionTool } from "@taskbridge/protocol/untasked";
 import { compileCheck, type JsonSchemaCheck } from "../json-schema-check.ts";
-import { misconfigured } from "../require-option.ts";
 import type { PlainTool } from "./plain-tool.ts";
 
 export type CatalogTool =

@@ -1,5 +1,4 @@
-import type { TaskRecord, TaskView } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol";
+import { openQuestions, type TaskRecord, type TaskView } from "@taskbridge/core";
 import type { Connection, ServeContext } from "./serve-context.ts";
 import { waitForChange } from "./wait-for-change.ts";
 

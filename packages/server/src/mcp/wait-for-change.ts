@@ -1,4 +1,4 @@
-import { isBridgeError, type TaskView } from "@taskbridge/core";
+import { isStoreUnavailable, pause, type TaskView } from "@taskbridge/core";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "./serve-context.ts";
 
@@ -27,20 +27,8 @@ export const waitForChange = async (
   try {
     return await engine.waitForTask(taskId, toAccess(owner), { until: "changed", revision, timeoutMs, signal: over });
   } catch (error) {
-    if (!isStoreAway(error)) throw error;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        cancel();
-        over.removeEventListener("abort", end);
-        resolve();
-      };
-      const cancel = clock.schedule(Math.min(timeoutMs, awayMs), end);
-      over.addEventListener("abort", end, { once: true });
-      if (over.aborted) end();
-    });
+    if (!isStoreUnavailable(error)) throw error;
+    await pause(Math.min(timeoutMs, awayMs), { clock, signal: over });
     return view;
   }
 };
-
-/** Adapters' troubles end no wait. */
-export const isStoreAway = (error: unknown): boolean => isBridgeError(error) && error.code === "unavailable";

@@ -1,5 +1,4 @@
-import type { TaskQuestion, TaskView } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol";
+import { openQuestions, type TaskQuestion, type TaskView } from "@taskbridge/core";
 import type { CallLifetime } from "./call-lifetime.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";

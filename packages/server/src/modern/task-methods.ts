@@ -1,6 +1,6 @@
 import type { Result, ServerContext } from "@modelcontextprotocol/server";
-import { BridgeError } from "@taskbridge/core";
-import { openQuestions, parseTaskId } from "@taskbridge/protocol";
+import { BridgeError, openQuestions } from "@taskbridge/core";
+import { parseTaskId } from "@taskbridge/protocol";
 import { acknowledgement, fromInputResponses, toDetailedTask } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
 import { nameTheField } from "../mcp/name-the-field.ts";

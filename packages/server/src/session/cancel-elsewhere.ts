@@ -1,5 +1,4 @@
-import type { Access, TaskView } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol";
+import { type Access, openQuestions, type TaskView } from "@taskbridge/core";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";

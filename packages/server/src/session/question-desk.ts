@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { isBridgeError, type TaskView } from "@taskbridge/core";
-import { methodNotFoundCode, openQuestions } from "@taskbridge/protocol";
+import { isBridgeError, isStoreUnavailable, openQuestions, type TaskView } from "@taskbridge/core";
+import { methodNotFoundCode } from "@taskbridge/protocol";
 import { type Owner, toAccess } from "../caller.ts";
-import { isStoreAway } from "../mcp/wait-for-change.ts";
 import { mostAttempts, toAskedAgain } from "./ask-again.ts";
 import { askClient } from "./ask-client.ts";
 import type { AskedOnce, DeskParts } from "./asked-once.ts";
@@ -93,7 +92,7 @@ export const createQuestionDesk = (parts: DeskParts): QuestionDesk => {
         (view) => notice(view, owner),
         (error: unknown) => {
           serve.log.warn({ err: error, taskId }, "a task with a question could not be read");
-          if (isStoreAway(error)) rest(id, asked);
+          if (isStoreUnavailable(error)) rest(id, asked);
         },
       );
     });

@@ -1,5 +1,4 @@
-import { isBridgeError } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol";
+import { isBridgeError, openQuestions } from "@taskbridge/core";
 import { parseCreatedTask, type SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";

@@ -1,6 +1,5 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
-import { type GivenAnswer, isBridgeError, type TaskQuestion, type TaskView } from "@taskbridge/core";
-import { openQuestions } from "@taskbridge/protocol";
+import { type GivenAnswer, isBridgeError, openQuestions, type TaskQuestion, type TaskView } from "@taskbridge/core";
 import { fromInputResponses, toInputRequests, toInputRequiredResult } from "@taskbridge/protocol/ext-2026-07-28";
 import { toAccess } from "../caller.ts";
 import type { QuestionsAsAnswer, RepeatedCall, Resumed } from "../mcp/call-questions.ts";

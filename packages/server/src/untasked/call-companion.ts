@@ -1,6 +1,6 @@
 import type { Result } from "@modelcontextprotocol/server";
-import { type GivenAnswer, isBridgeError, type JsonValue, type TaskView } from "@taskbridge/core";
-import { isToolError, openQuestions, toErrorResult, toToolResult } from "@taskbridge/protocol";
+import { type GivenAnswer, isBridgeError, type JsonValue, openQuestions, type TaskView } from "@taskbridge/core";
+import { isToolError, toErrorResult, toToolResult } from "@taskbridge/protocol";
 import {
   beyondTheEnd,
   type CompanionName,

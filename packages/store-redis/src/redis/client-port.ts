@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { BridgeError } from "@taskbridge/core/store";
+import { BridgeError, within } from "@taskbridge/core/store";
 import { addressOf, isCluster, type RedisClient } from "./redis-client.ts";
 import type { Argument, Call, Command, ForEach, RedisPort, Reply, Script } from "./redis-port.ts";
 import { toError } from "./to-error.ts";
@@ -128,18 +128,12 @@ const startsWith = (error: unknown, word: string): boolean => error instanceof E
 
 /** Gives up an answer that does not come. */
 export const inTime = async <Value>(call: Call, answer: Promise<Value>): Promise<Value> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const give = (): void => reject(new Error("no answer in time"));
-    timer = setTimeout(give, Math.max(0, call.endsAt - performance.now()));
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-    // It may still fail, when nobody waits for it any more.
-    answer.catch(() => {});
-  }
+  const answered = await within(
+    answer.then((value) => ({ value })),
+    call.endsAt - performance.now(),
+  );
+  if (answered === undefined) throw new Error("no answer in time");
+  return answered.value;
 };
 
 /** What a call on a closed store is answered. */
