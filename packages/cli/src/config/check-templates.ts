@@ -5,14 +5,15 @@ import { ConfigError } from "./config-error.ts";
 import type { ConfigPath } from "./config-path.ts";
 
 /**
- * Finds the `{{…}}` of targets that can never be replaced: by no argument that the tool takes, or written so that they stay
+ * Finds the `{{…}}` of targets and of `immediateResponse` that can never be replaced: by no argument that the tool takes, or written so that they stay
  * as they are. Other braces are the target's own: many programs have templates. Throws one ConfigError with all faults.
  */
 export const checkTemplates = (config: Config): void => {
   const faults = config.tools.flatMap((tool, index) =>
-    textsOf(tool.target, ["tools", index, "target"]).flatMap(({ text, path }) =>
-      faultsOf(text, tool).map((message) => config.fault(path, message)),
-    ),
+    [
+      ...textsOf(tool.target, ["tools", index, "target"]),
+      ...textsOf(tool.task?.immediateResponse ?? "", ["tools", index, "task", "immediateResponse"]),
+    ].flatMap(({ text, path }) => faultsOf(text, tool).map((message) => config.fault(path, message))),
   );
   if (faults.length === 0) return;
   throw new ConfigError(

@@ -46,6 +46,15 @@ test.each([
   expect(check(argument, closed)).toBe(expected);
 });
 
+test("the text for the model is checked as well", () => {
+  const file = join(folder, "taskbridge.yaml");
+  const tool = `{ name: a, adapter: local, input: ${closed}, target: { command: [run] }, task: { immediateResponse: "{{input.zz}}" } }`;
+  writeFileSync(file, `adapters: { local: { use: process, directory: ./jobs } }\ntools: [${tool}]\n`);
+  expect(() => checkTemplates(loadConfig(file))).toThrow(
+    "tools[0].task.immediateResponse: {{input.zz}}: the input schema allows no zz; it has file, size",
+  );
+});
+
 test.each([
   "{ type: object, properties: { file: {} } }",
   '{ type: object, additionalProperties: false, patternProperties: { "^z": {} } }',

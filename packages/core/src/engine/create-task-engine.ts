@@ -9,6 +9,7 @@ import { callAdapter } from "./context/call-adapter.ts";
 import type { EngineContext } from "./context/engine-context.ts";
 import { type Limits, resolveLimits } from "./context/limits.ts";
 import { resolveTools } from "./context/resolve-tools.ts";
+import { runTimes } from "./context/run-times.ts";
 import { encryptedBox, plainBox } from "./context/secret-box.ts";
 import type { TaskEngine } from "./context/task-engine.ts";
 import { taskHub } from "./context/task-hub.ts";
@@ -74,15 +75,17 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
       .finally(() => work.delete(watched));
     work.add(watched);
   };
+  const tools = resolveTools(options.tools, adapters, check);
   const engine: EngineContext = {
     store: options.store,
     clock: options.clock ?? systemClock,
     random,
     adapters,
-    tools: resolveTools(options.tools, adapters, check),
+    tools,
     limits: resolveLimits(options.limits),
     secrets: options.encryptionKey === undefined ? plainBox : encryptedBox(options.encryptionKey, random),
     hub: taskHub(),
+    runTimes: runTimes(tools),
     check,
     closing: closing.signal,
     lookSoon: (record) => background(scheduler.lookNow(record)),
@@ -113,8 +116,8 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     unavailableAdapters: () =>
       [...adapters.keys()].filter((adapterId) => watcher.isCutOff(adapterId) || scheduler.isRefused(adapterId)),
     createTask: async (request) => {
-      const { record, isFolded } = await createTask(engine, request);
-      return { ...(await toView(engine, scheduler, record, { owner: request.owner })), isFolded };
+      const { record, ...outcome } = await createTask(engine, request);
+      return { ...(await toView(engine, scheduler, record, { owner: request.owner })), ...outcome };
     },
     prepareCall: async (name, input, answers) => {
       const tool = requireTool(engine, name);

@@ -44,7 +44,7 @@ export const callAsTask = async (
     const view = await createTask(starting, { ...task, ...origin, input: prepared.input });
     await stopIfGone(starting, view);
     request.session.watch.begin(view, request.owner, call.progressToken);
-    return { ...toCreateResult(view, tool.task.immediateResponse) };
+    return { ...toCreateResult(view, view.immediateResponse) };
   } finally {
     lifetime.settle();
   }

@@ -65,9 +65,13 @@ describe("what a session is told first", () => {
 
 describe("a call that asks to be a task", () => {
   test("[B-4] is answered with the task, working, and with the text for the model", async () => {
-    const tools = [{ ...job, task: { immediateResponse: "I have begun." } }];
+    const tools = [{ ...job, task: { immediateResponse: "I have begun {{input.file}}." } }];
     const { session, backend } = await setUp({ tools });
-    const { result } = await session.request("tools/call", { name: "job", arguments: {}, task: { ttl: 90_000 } });
+    const { result } = await session.request("tools/call", {
+      name: "job",
+      arguments: { file: "a.mov" },
+      task: { ttl: 90_000 },
+    });
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(result).toEqual({
       task: {
@@ -78,7 +82,7 @@ describe("a call that asks to be a task", () => {
         ttl: null,
         pollInterval: 2_000,
       },
-      _meta: { "io.modelcontextprotocol/model-immediate-response": "I have begun." },
+      _meta: { "io.modelcontextprotocol/model-immediate-response": "I have begun a.mov." },
     });
     expect(backend.starts()).toBe(1);
   });

@@ -6,6 +6,7 @@ import type { TaskStore } from "../../contract/task-store.ts";
 import type { WorkflowAdapter } from "../../contract/workflow-adapter.ts";
 import type { AuditEvent } from "./audit.ts";
 import type { Limits } from "./limits.ts";
+import type { RunTimes } from "./run-times.ts";
 import type { SecretBox } from "./secret-box.ts";
 import type { TaskHub } from "./task-hub.ts";
 import type { RandomBytes } from "./task-id.ts";
@@ -22,6 +23,7 @@ export interface EngineContext {
   readonly limits: Limits;
   readonly secrets: SecretBox;
   readonly hub: TaskHub;
+  readonly runTimes: RunTimes;
   readonly check: (schema: JsonObject, path: string) => JsonCheck;
   /** Fires when the engine closes: calls to backends end, and what they would have led to is left to the next process. */
   readonly closing: AbortSignal;

@@ -58,7 +58,7 @@ const resolveTool = (definition: ToolDefinition, path: string): ResolvedTool => 
   ] as const) {
     requireNumber(task[member], least, `${path}.task.${member}`);
   }
-  for (const member of ["maxRunMs", "questionTimeoutMs", "maxConcurrent"] as const) {
+  for (const member of ["maxRunMs", "questionTimeoutMs", "expectedMs", "maxConcurrent"] as const) {
     if (task[member] !== null) requireNumber(task[member], 1, `${path}.task.${member}`);
   }
   return {

@@ -23,6 +23,8 @@ export interface TaskView {
 export interface CreatedTask extends TaskView {
   /** Nothing was started: the same call is this task already (`task.dedupeWindowMs`). */
   readonly isFolded: boolean;
+  /** The tool's `task.immediateResponse`, filled with this call's arguments. */
+  readonly immediateResponse?: string;
 }
 
 /** One call of a tool. */

@@ -10,7 +10,12 @@ export interface TaskPolicy extends FrozenPolicy {
   readonly ackMs: number;
   /** Give a start up after this long. Default 300,000. */
   readonly startDeadlineMs: number;
-  /** What a model is told at once, on wires that have a place for it. */
+  /**
+   * How long a run is expected to take, so that it is polled more often as its end comes near. Default null: the median of the last 20
+   * runs that this process saw succeed.
+   */
+  readonly expectedMs: number | null;
+  /** What a model is told at once, on wires that have a place for it; may hold `{{input.x}}`, as the target may. */
   readonly immediateResponse?: string;
   /** Calls with the same arguments within this time are one task. Default 0: never. */
   readonly dedupeWindowMs: number;
@@ -27,6 +32,7 @@ export const defaultTaskPolicy: TaskPolicy = {
   pollIntervalMs: 2_000,
   ackMs: 2_000,
   startDeadlineMs: 300_000,
+  expectedMs: null,
   onUnknownStart: "fail",
   dedupeWindowMs: 0,
   maxConcurrent: null,

@@ -95,7 +95,9 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
     engine.adapters.get(record.adapterId)?.traits.minInspectIntervalMs ?? 0;
 
   const intervalOf = (record: TaskRecord): number => {
-    const intervalMs = pollIntervalMs(record, floorOf(record), engine.store.now(), penaltyMs(record.adapterId));
+    const now = engine.store.now();
+    const estimatedEndAt = engine.runTimes.expectedEndAt(record);
+    const intervalMs = pollIntervalMs(record, floorOf(record), now, penaltyMs(record.adapterId), estimatedEndAt);
     // No more is told than can be held.
     return Math.max(intervalMs, Math.ceil(durations.get(record.adapterId) ?? 0));
   };

@@ -6,12 +6,21 @@ const longestMs = 30_000;
 
 /**
  * Milliseconds between two looks: the larger of the tool's and the backend's floor, grown with the age of the task,
- * shortened again as an expected end comes near, and never less than the backend's own pause.
+ * shortened again as an expected end comes near, and never less than the backend's own pause. A task that outlives its expected
+ * end is treated as one that was created then. `estimatedEndAt` counts where the backend names no expected end itself.
  */
-export const pollIntervalMs = (record: TaskRecord, backendFloorMs: number, now: number, penaltyMs: number): number => {
+export const pollIntervalMs = (
+  record: TaskRecord,
+  backendFloorMs: number,
+  now: number,
+  penaltyMs: number,
+  estimatedEndAt?: number,
+): number => {
   const floorMs = Math.max(record.policy.pollIntervalMs, backendFloorMs);
-  const grownMs = Math.min(Math.max((now - record.createdAt) / looksInALife, floorMs), Math.max(longestMs, floorMs));
-  const remainingMs = (record.execution?.expectedEndAt ?? Number.POSITIVE_INFINITY) - now;
-  const aimedMs = remainingMs > 0 ? Math.max(floorMs, Math.min(grownMs, remainingMs)) : floorMs;
+  const expectedEndAt = record.execution?.expectedEndAt ?? estimatedEndAt ?? Number.POSITIVE_INFINITY;
+  const isOverdue = expectedEndAt <= now;
+  const ageMs = now - (isOverdue ? expectedEndAt : record.createdAt);
+  const grownMs = Math.min(Math.max(ageMs / looksInALife, floorMs), Math.max(longestMs, floorMs));
+  const aimedMs = isOverdue ? grownMs : Math.max(floorMs, Math.min(grownMs, expectedEndAt - now));
   return Math.ceil(Math.max(aimedMs, penaltyMs));
 };

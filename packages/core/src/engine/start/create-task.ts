@@ -16,7 +16,7 @@ import { claimMs, withClaimedEffect } from "../state/effects.ts";
 import { wakeAtOf } from "../state/transitions.ts";
 import { createSurely } from "./create-surely.ts";
 import { failRefusedStart } from "./fail-start.ts";
-import { fillTemplate } from "./fill-template.ts";
+import { fillTemplate, fillText } from "./fill-template.ts";
 import { removeUntouched } from "./remove-untouched.ts";
 import { sendFirst } from "./start-execution.ts";
 import type { StartResult } from "./take-start-error.ts";
@@ -29,6 +29,7 @@ interface CallOutcome {
   readonly record: TaskRecord;
   /** Nothing was started: the same call is this task already. */
   readonly isFolded: boolean;
+  readonly immediateResponse?: string;
 }
 
 /** Starts a pipeline: see `TaskEngine.createTask`. */
@@ -43,18 +44,20 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
     requireSize(bytes.length, adapter.traits.maxPayloadBytes, `the backend of ${tool.name}`);
   // A value that the target needs and the input lacks is a fault of the arguments, and is told before anything is written.
   fillTemplate(tool.target, input);
+  const { immediateResponse } = tool.task;
+  const response = immediateResponse === undefined ? {} : { immediateResponse: fillText(immediateResponse, input) };
   if (request.signal?.aborted === true) throw callerGone();
   const record = newRecord(engine, tool, request, taskId);
   const created = await writeRecord(engine, tool, record, bytes, request);
   if (created.taskId === record.taskId) {
     engine.audit({ kind: "task_created", ...aboutTask(created) });
-    return { record: await startAndAwait(engine, tool, created, request), isFolded: false };
+    return { record: await startAndAwait(engine, tool, created, request), isFolded: false, ...response };
   }
   // While the other call still waits for its answer, a refusal would take the task away again, and its owner may delete it.
   const folded = await awaitStart(engine, tool, created, request.signal);
   if (folded === undefined || folded.expired === true) return createTask(engine, request);
   engine.audit({ kind: "task_folded", ...aboutTask(folded) });
-  return { record: folded, isFolded: true };
+  return { record: folded, isFolded: true, ...response };
 };
 
 /** The exact JSON text that is kept and sent. What is nested so deeply that it cannot be written is no argument. */

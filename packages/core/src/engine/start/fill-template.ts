@@ -9,8 +9,7 @@ const placeholders = new RegExp(placeholder, "g");
  * A value that the caller left out is `invalid_input`. Values are never parsed again, so input cannot bring in a template.
  */
 export const fillTemplate = (target: JsonValue, input: JsonObject): JsonValue => {
-  if (typeof target === "string")
-    return target.replaceAll(placeholders, (_match, path: string) => valueAt(input, path.slice(1)));
+  if (typeof target === "string") return fillText(target, input);
   if (Array.isArray(target)) return target.map((item: JsonValue) => fillTemplate(item, input));
   if (typeof target === "object" && target !== null) {
     return Object.fromEntries(
@@ -22,6 +21,10 @@ export const fillTemplate = (target: JsonValue, input: JsonObject): JsonValue =>
   }
   return target;
 };
+
+/** Does so in one text. */
+export const fillText = (text: string, input: JsonObject): string =>
+  text.replaceAll(placeholders, (_match, path: string) => valueAt(input, path.slice(1)));
 
 const valueAt = (input: JsonObject, path: string): string => {
   let value: unknown = input;

@@ -70,6 +70,7 @@ export const takeSnapshot = (
 
 const auditChange = (engine: EngineContext, before: TaskRecord, after: TaskRecord): void => {
   if (!isEnded(before.state) && isEnded(after.state)) {
+    engine.runTimes.note(after);
     engine.audit({
       kind: "task_ended",
       ...aboutTask(after),

@@ -216,6 +216,29 @@ describe("the interval that clients are told", () => {
     expect((await world.look()).pollIntervalMs).toBe(4_000);
   });
 
+  it("shrinks before the end that the tool expects", async () => {
+    const world = await open({ task: { pollIntervalMs: 1_000, expectedMs: 510_000 } });
+    await world.clock.advance(500_000);
+    expect((await world.look()).pollIntervalMs).toBe(10_000);
+    await world.clock.advance(7_000);
+    expect((await world.look()).pollIntervalMs).toBe(3_000);
+  });
+
+  it("shrinks before the end that earlier runs of the tool make likely, failed ones apart", async () => {
+    const world = await open({ task: { pollIntervalMs: 1_000 } }, 5);
+    for (const [index, execution] of world.backend.executions.slice(0, 4).entries()) {
+      await world.clock.advance(100_000);
+      if (index === 0) execution.fail("broken");
+      else execution.succeed("done");
+      await world.look(world.taskIds[index]);
+    }
+    const { record } = await startTask(world);
+    await world.clock.advance(290_000);
+    expect((await world.look(record.taskId)).pollIntervalMs).toBe(5_800);
+    await world.clock.advance(6_000);
+    expect((await world.look(record.taskId)).pollIntervalMs).toBe(4_000);
+  });
+
   it("grows with each refusal while the backend throttles, nobody asking meanwhile, and is back with its answer (case 28)", async () => {
     const world = await open({ task: { pollIntervalMs: 100 }, limits: { sweepIntervalMs: 1_000 } }, 50);
     world.backend.faults.always("inspect", { before: "throttled" });

@@ -27,8 +27,21 @@ describe("pollIntervalMs", () => {
     ],
     ["what remains until an expected end", taskOf({ expectedEndAt: 503_000 }), 0, 500_000, 0, 3_000],
     ["the floor around and after an expected end", taskOf({ expectedEndAt: 499_000 }), 0, 500_000, 0, 1_000],
+    [
+      "a fiftieth of the time since an end that is long overdue",
+      taskOf({ expectedEndAt: 100_000 }),
+      0,
+      500_000,
+      0,
+      8_000,
+    ],
     ["the backend's pause when that is the longest", taskOf({}), 0, 10_000, 45_000, 45_000],
   ])("is %s (case 14)", (_what, task, floor, now, penalty, expected) => {
     expect(pollIntervalMs(task, floor, now, penalty)).toBe(expected);
+  });
+
+  it("aims at an estimated end only where the backend expects none", () => {
+    expect(pollIntervalMs(taskOf({}), 0, 500_000, 0, 503_000)).toBe(3_000);
+    expect(pollIntervalMs(taskOf({ expectedEndAt: 505_000 }), 0, 500_000, 0, 503_000)).toBe(5_000);
   });
 });

@@ -23,6 +23,19 @@ describe("creating a task", () => {
     expect(record.startKey).toMatch(/^mcp-[0-9a-f]{32}$/);
   });
 
+  it("fills the text for the model with the call's arguments, and starts nothing without one that it needs", async () => {
+    const world = await open({ task: { immediateResponse: "Encoding {{input.file}}." } });
+    const call = (input: Readonly<Record<string, string>>) =>
+      world.engine.createTask({ tool: "job", input, owner: asOwnerId("local") });
+    expect(await call({ file: "a.mov" })).toMatchObject({ immediateResponse: "Encoding a.mov." });
+    const error = { code: "invalid_input", data: { path: "file" } };
+    await expect(call({})).rejects.toMatchObject(error);
+    expect(world.backend.starts()).toBe(1);
+    expect(await world.engine.createTask({ tool: "other", input: {}, owner: asOwnerId("local") })).not.toHaveProperty(
+      "immediateResponse",
+    );
+  });
+
   it("keeps whose call it was, and refuses what would not fit into a record", async () => {
     const world = await open();
     const { record } = await startTask(world, {}, { origin: "session-1/request-2" });
