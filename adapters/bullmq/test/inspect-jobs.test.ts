@@ -12,7 +12,6 @@ const waiting: JobRow = {
   returnBytes: 0,
   children: { done: 0, failed: 0, pending: 0 },
   childKeys: [],
-  logs: [],
 };
 const parent: JobRow = { ...waiting, state: "waiting-children", childKeys: ["bull:other:1"] };
 const cancelled: JobRow = { ...waiting, cancelReason: "enough" };

@@ -158,14 +158,6 @@ describeRedis("a look", () => {
     expect((await bench.ended(notJson.ref)).output).toEqual({ kind: "text", text: "plain text" });
   });
 
-  it("shows the end of a job's log", async () => {
-    await bench.work("plain");
-    const { ref } = await bench.start("logs");
-    const { logTail } = await bench.seen(ref, "the log", (snapshot) => snapshot.logTail?.endsWith("line 30") === true);
-    expect(logTail?.split("\n")).toHaveLength(20);
-    expect(snapshotOf(await bench.look(ref)).logTail).toBeUndefined();
-  });
-
   it("lists the children of a flow, and counts them as its progress", async () => {
     const flows = new FlowProducer({ connection: bench.redis, prefix: bench.prefix });
     const id = newKey();

@@ -26,7 +26,6 @@ const expected: Readonly<Record<string, Partial<ExecutionSnapshot>>> = {
     questions: [],
     progress: { done: 1, total: 2 },
     startedAt: 1795975768115,
-    logTail: "one\ntwo",
   },
   completed: {
     status: "succeeded",

@@ -1,17 +1,10 @@
-import { open, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type ExecutionSnapshot,
-  type InspectItem,
-  type InspectOutcome,
-  inlineOutputBytes,
-} from "@taskbridge/core/adapter";
+import { type ExecutionSnapshot, type InspectOutcome, inlineOutputBytes } from "@taskbridge/core/adapter";
 import { isMissing, type JobEnd, type JobSpec, type JobState, jobFile, jobFolder, readRecord } from "./job-folder.ts";
 import { findProcess, type Liveness, type ProcessIdentity } from "./process-identity.ts";
 import { maySpawn, readRunClaim } from "./run-claim.ts";
 import { endedSnapshot, runningSnapshot } from "./to-snapshot.ts";
-
-const tailBytes = 4096;
 
 /** What a job's files and the process table say together. */
 export type JobStage =
@@ -78,30 +71,6 @@ export const readStage = async (folder: string): Promise<JobStage> => {
   return late === undefined ? stage : readRecorded(late);
 };
 
-const readTail = async (path: string): Promise<string> => {
-  const file = await open(path, "r");
-  try {
-    const { size } = await file.stat();
-    const bytes = Buffer.alloc(Math.min(size, tailBytes));
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
-    // A tail may begin inside a character.
-    return bytes.toString("utf8", 0, bytesRead).replace(/^\ufffd+/, "");
-  } finally {
-    await file.close();
-  }
-};
-
-const readLogTail = async (folder: string, warnings: readonly string[]): Promise<string> => {
-  const tails = await Promise.all(
-    [jobFile.stdout, jobFile.stderr].map((name) => readTail(join(folder, name)).catch(() => "")),
-  );
-  const notes = warnings.map((warning) => `[taskbridge] ${warning}`);
-  return [...tails, ...notes]
-    .filter((part) => part !== "")
-    .map((part) => part.trimEnd())
-    .join("\n");
-};
-
 /** The file that holds an execution's output. */
 export const outputPath = (folder: string, output: NonNullable<JobEnd["output"]>): string =>
   join(folder, output.kind === "json" ? jobFile.result : jobFile.stdout);
@@ -118,13 +87,6 @@ export const readSnapshot = async (folder: string, stage: JobStage): Promise<Exe
   return endedSnapshot(stage.end, isInline ? await readFile(outputPath(folder, output), "utf8") : undefined);
 };
 
-const warningsOf = (stage: JobStage): readonly string[] =>
-  stage.kind === "ended"
-    ? stage.end.warnings
-    : stage.kind === "running" || stage.kind === "orphaned"
-      ? (stage.state?.warnings ?? [])
-      : [];
-
 const explainMissing = async (directory: string): Promise<InspectOutcome> => {
   try {
     await stat(directory);
@@ -137,11 +99,7 @@ const explainMissing = async (directory: string): Promise<InspectOutcome> => {
 };
 
 /** Looks at one job. */
-export const inspectJob = async (
-  directory: string,
-  key: string,
-  want: InspectItem["want"],
-): Promise<InspectOutcome> => {
+export const inspectJob = async (directory: string, key: string): Promise<InspectOutcome> => {
   const folder = jobFolder(directory, key);
   const stage = await readStage(folder);
   if (stage.kind === "missing") return explainMissing(directory);
@@ -149,7 +107,5 @@ export const inspectJob = async (
   const snapshot = await readSnapshot(folder, stage);
   if (snapshot === undefined)
     return { notFound: { proven: false, reason: "its start was interrupted before the command was run" } };
-  return {
-    snapshot: want === "detail" ? { ...snapshot, logTail: await readLogTail(folder, warningsOf(stage)) } : snapshot,
-  };
+  return { snapshot };
 };

@@ -147,10 +147,10 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
     traits,
     parseTarget,
     start: (request, context) => guarded("start", () => start(request, context)),
-    inspect: inspectEach(
-      (item) => guarded("inspect", async () => inspectJob(directory, parseRef(item.ref), item.want)),
-      { concurrency, timeoutMs: lookUpMs },
-    ),
+    inspect: inspectEach((item) => guarded("inspect", async () => inspectJob(directory, parseRef(item.ref))), {
+      concurrency,
+      timeoutMs: lookUpMs,
+    }),
     cancel: (ref, reason) => guarded("cancel", async () => cancelJob(folderOf(ref), parseRef(ref), reason)),
     answer: (ref, request, context) => guarded("answer", async () => answerJob(folderOf(ref), request, context)),
     find: ({ key }) =>

@@ -41,10 +41,7 @@ describe("the output", () => {
       kind: "text",
       text: '::taskbridge {nonsense\n::taskbridge {"later":1}\n',
     });
-    const detail = await bench.look(ref, "detail");
-    expect(detail).toMatchObject({
-      snapshot: { logTail: expect.stringContaining("[taskbridge] not a report: {nonsense") },
-    });
+    expect(JSON.parse(bench.file(ref, "end.json")).warnings[0]).toContain("not a report: {nonsense");
   });
 
   it("nested deeply is kept, and so is what is reported after it", async () => {
@@ -167,16 +164,11 @@ describe("progress", () => {
     expect(bench.state(ref).progress).toBeDefined();
   });
 
-  it("is seen while the job runs, with the tail of its log in detail", async () => {
+  it("is seen while the job runs", async () => {
     const { ref } = await bench.start(
-      bench.sh(`seq 1 3000; echo noise >&2; echo '::taskbridge {"progress":{"done":1,"total":"x"}}'; exec sleep 600`),
+      bench.sh(`echo noise >&2; echo '::taskbridge {"progress":{"done":1,"total":"x"}}'; exec sleep 600`),
     );
     expect((await bench.seen(ref, ({ progress }) => progress !== undefined)).progress).toEqual({ done: 1 });
-    const outcome = await bench.look(ref, "detail");
-    expect(outcome).toMatchObject({
-      snapshot: { status: "running", logTail: expect.stringMatching(/2999\n3000\nnoise$/) },
-    });
-    expect("snapshot" in outcome && (outcome.snapshot.logTail?.length ?? 0)).toBeLessThan(10_000);
-    expect(await bench.look(ref, "status")).not.toMatchObject({ snapshot: { logTail: expect.anything() } });
+    expect(await bench.look(ref, "detail")).toMatchObject({ snapshot: { status: "running", progress: { done: 1 } } });
   });
 });

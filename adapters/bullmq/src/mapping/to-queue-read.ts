@@ -44,7 +44,6 @@ const toRow = (raw: Raw): JobRow => {
       pending: toNumber(cell("childrenPending")) ?? 0,
     },
     childKeys: toTexts(cell("childKeys")),
-    logs: toTexts(cell("logs")),
   };
 };
 

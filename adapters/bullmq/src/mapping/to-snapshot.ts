@@ -10,8 +10,6 @@ import { parseProgress, parseQuestion } from "./parse-progress.ts";
 import { toLine } from "./to-line.ts";
 import { toOutput, toStream } from "./to-output.ts";
 
-const longestLog = 8_192;
-
 /** What is known of a job beside itself. */
 export interface JobContext {
   readonly isPaused: boolean;
@@ -100,12 +98,9 @@ const times = ({ state, processedOn, finishedOn }: JobRow): Pick<ExecutionSnapsh
   };
 };
 
-const details = ({ logs }: JobRow): Pick<ExecutionSnapshot, "logTail"> =>
-  logs.length === 0 ? {} : { logTail: logs.join("\n").slice(-longestLog) };
-
 const toEnd = (row: JobRow): ExecutionSnapshot => {
   const { progress } = parseProgress(row.progress);
-  const base = { ...(progress === undefined ? {} : { progress }), questions: [], ...times(row), ...details(row) };
+  const base = { ...(progress === undefined ? {} : { progress }), questions: [], ...times(row) };
   if (row.state === "completed") {
     const output =
       row.returnvalue === undefined && row.returnBytes > 0
@@ -117,7 +112,7 @@ const toEnd = (row: JobRow): ExecutionSnapshot => {
   return { status: row.cancelReason === undefined ? "failed" : "cancelled", ...base, failure };
 };
 
-/** A job that is there. Question and progress come with every look, children and log when they were read. */
+/** A job that is there. Question and progress come with every look, children when they were read. */
 export const toSnapshot = (row: JobRow, context: JobContext): ExecutionSnapshot => {
   if (row.state === "gone")
     return {
@@ -135,6 +130,5 @@ export const toSnapshot = (row: JobRow, context: JobContext): ExecutionSnapshot 
     ...(progress === undefined ? {} : { progress }),
     questions: isAsked ? [question] : [],
     ...times(row),
-    ...details(row),
   };
 };

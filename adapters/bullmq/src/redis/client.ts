@@ -45,8 +45,6 @@ export interface JobRow {
   readonly children: { readonly done: number; readonly failed: number; readonly pending: number };
   /** `prefix:queue:id` of each, when there are not too many; asked for with detail only. */
   readonly childKeys: readonly string[];
-  /** The last lines of its log; asked for with detail only. */
-  readonly logs: readonly string[];
 }
 
 /** What one read of a queue gives. */

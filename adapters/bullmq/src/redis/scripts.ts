@@ -36,7 +36,7 @@ const readJobs = `
 -- BullMQ scores delayed jobs by (time * 0x1000), and a counter that keeps their order:
 -- https://github.com/taskforcesh/bullmq/blob/master/src/commands/includes/getDelayedScore.lua
 local stepsOfScore = 4096
-local logLines, mostChildren, longList = 20, 100, 1000
+local mostChildren, longList = 100, 1000
 local prefix, most = ARGV[1], tonumber(ARGV[2])
 local call = redis.call
 local function value(key, field)
@@ -137,7 +137,6 @@ for i = 3, #ARGV, 2 do
         tell("childKeys", children)
       end
     end
-    if detail then tell("logs", call("LRANGE", key .. ":logs", -logLines, -1)) end
     rows[#rows + 1] = row
   end
 end

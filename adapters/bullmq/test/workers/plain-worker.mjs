@@ -21,11 +21,6 @@ const work = {
     if (job.attemptsMade < 2) throw new TypeError(`attempt ${job.attemptsMade + 1} is too early`);
     return `attempt ${job.attemptsMade + 1}`;
   },
-  logs: async (job) => {
-    for (let line = 1; line <= 30; line++) await job.log(`line ${line}`);
-    await job.updateProgress(40);
-    await pause(job.data.ms ?? 700);
-  },
   shows: async (job) => {
     await job.updateProgress(job.data.progress);
     await pause(job.data.ms ?? 700);

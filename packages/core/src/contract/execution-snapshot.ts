@@ -88,8 +88,6 @@ export interface ExecutionSnapshot {
   /** Epoch milliseconds at which the backend expects the end, when it says. The engine looks more often around it. */
   readonly expectedEndAt?: number;
   readonly children?: readonly ExecutionChild[];
-  /** The last lines of the log; only for `want: "detail"`. */
-  readonly logTail?: string;
 }
 
 /** True for a status that a backend does not leave by itself. */

@@ -188,6 +188,6 @@ const readWebhook = (signature: string | undefined, rawBody: Uint8Array): readon
 };
 
 const withoutDetail = (snapshot: ExecutionSnapshot): ExecutionSnapshot => {
-  const { questions: _questions, progress: _progress, children: _children, logTail: _logTail, ...rest } = snapshot;
+  const { questions: _questions, progress: _progress, children: _children, ...rest } = snapshot;
   return rest.status === "waiting" ? { ...rest, status: "running" } : rest;
 };
