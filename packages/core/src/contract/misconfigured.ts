@@ -7,6 +7,10 @@ import { BridgeError } from "./bridge-error.ts";
 export const misconfigured = (path: string, problem: string, cause?: unknown): BridgeError =>
   new BridgeError("misconfigured", path === "" ? problem : `${path}: ${problem}`, { data: { path }, cause });
 
+/** The error of what a caller gave. `path`: which argument, also in `data.path`. */
+export const invalidInput = (path: string, problem: string): BridgeError =>
+  new BridgeError("invalid_input", `${path}: ${problem}`, { data: { path } });
+
 /**
  * Throws `misconfigured` at the first member of a value that is none of the known. `at`: what stands before its name in the
  * path, such as `options.`; empty at the top. `problem`: "unknown option".

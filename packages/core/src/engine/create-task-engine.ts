@@ -145,8 +145,6 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
       const updates = await callAdapter(engine, {
         adapterId,
         operation: "receive",
-        timeoutMs: engine.limits.callTimeoutMs,
-        onTimeout: "unavailable",
         run: async (adapter, context) => {
           if (adapter.receive === undefined)
             throw new BridgeError("unsupported", "this adapter takes no webhook calls");

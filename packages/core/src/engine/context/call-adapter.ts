@@ -27,9 +27,10 @@ const callContext = (engine: EngineContext, adapterId: AdapterId, signal: AbortS
 export interface AdapterCall<Result> {
   readonly adapterId: AdapterId;
   readonly operation: string;
-  readonly timeoutMs: number;
-  /** The code when the adapter neither answers nor rejects in time. */
-  readonly onTimeout: BridgeErrorCode;
+  /** Default: `limits.callTimeoutMs`. */
+  readonly timeoutMs?: number;
+  /** The code when the adapter neither answers nor rejects in time. Default: `unavailable`. */
+  readonly onTimeout?: BridgeErrorCode;
   readonly record?: TaskRecord;
   run(adapter: WorkflowAdapter, context: CallContext): Promise<Result>;
   /** Takes a result that came after all, when the call had been given up. */
@@ -60,22 +61,13 @@ export const callAdapter = async <Result>(engine: EngineContext, call: AdapterCa
         reject(error);
       };
     });
-    const cancelTimer = engine.clock.schedule(call.timeoutMs, () => {
-      giveUp(
-        new BridgeError(call.onTimeout, message(call, `no answer within ${call.timeoutMs} ms`), {
-          adapterId: call.adapterId,
-          operation: call.operation,
-        }),
-      );
+    const timeoutMs = call.timeoutMs ?? engine.limits.callTimeoutMs;
+    const cancelTimer = engine.clock.schedule(timeoutMs, () => {
+      giveUp(callError(call, call.onTimeout ?? "unavailable", `no answer within ${timeoutMs} ms`));
       deadline.abort();
     });
     const onClosing = (): void => {
-      giveUp(
-        new BridgeError("outcome_unknown", message(call, "the server is shutting down"), {
-          adapterId: call.adapterId,
-          operation: call.operation,
-        }),
-      );
+      giveUp(callError(call, "outcome_unknown", "the server is shutting down"));
       deadline.abort(engine.closing.reason);
     };
     // Not `AbortSignal.any`, which leaves a trace of every call in a signal that lives as long as the engine:
@@ -104,23 +96,23 @@ export const callAdapter = async <Result>(engine: EngineContext, call: AdapterCa
   });
 };
 
-const message = (call: { adapterId: AdapterId; operation: string }, text: string): string =>
-  `[${call.adapterId}.${call.operation}] ${text}`;
+type Called = Pick<AdapterCall<unknown>, "adapterId" | "operation">;
 
-const toAdapterError = (error: unknown, call: { adapterId: AdapterId; operation: string }): BridgeError => {
-  const details = { adapterId: call.adapterId, operation: call.operation };
-  if (!isBridgeError(error)) {
-    return new BridgeError("outcome_unknown", message(call, error instanceof Error ? error.message : String(error)), {
-      ...details,
-      cause: error,
-    });
-  }
+const message = ({ adapterId, operation }: Called, text: string): string => `[${adapterId}.${operation}] ${text}`;
+
+const callError = (call: Called, code: BridgeErrorCode, text: string, cause?: unknown): BridgeError =>
+  new BridgeError(code, message(call, text), { adapterId: call.adapterId, operation: call.operation, cause });
+
+const toAdapterError = (error: unknown, call: Called): BridgeError => {
+  if (!isBridgeError(error))
+    return callError(call, "outcome_unknown", error instanceof Error ? error.message : String(error), error);
   if (error.operation !== undefined && error.adapterId !== undefined) return error;
   return new BridgeError(
     error.code,
     error.message.startsWith("[") ? error.message : message(call, `${error.code}: ${error.message}`),
     {
-      ...details,
+      adapterId: call.adapterId,
+      operation: call.operation,
       notSent: error.notSent,
       ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
       ...(error.data === undefined ? {} : { data: error.data }),

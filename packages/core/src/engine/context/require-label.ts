@@ -1,8 +1,8 @@
-import { BridgeError } from "../../contract/bridge-error.ts";
+import { invalidInput } from "../../contract/misconfigured.ts";
 
 /** A name in a record must not outgrow it: 64 characters that JSON writes as one byte each. */
 export const requireLabel = (path: string, label: unknown): string => {
   if (typeof label === "string" && /^[!#-[\]-~]{1,64}$/.test(label)) return label;
   const needed = '1 to 64 visible ASCII characters other than " and \\ are needed';
-  throw new BridgeError("invalid_input", `${path}: ${needed}, got ${JSON.stringify(label)}`, { data: { path } });
+  throw invalidInput(path, `${needed}, got ${JSON.stringify(label)}`);
 };

@@ -262,8 +262,6 @@ const inspectBatch = (
   callAdapter(engine, {
     adapterId,
     operation: "inspect",
-    timeoutMs: engine.limits.callTimeoutMs,
-    onTimeout: "unavailable",
     run: (adapter, context) => {
       const items = batch.flatMap(({ record, look }): InspectItem[] =>
         record.ref === undefined

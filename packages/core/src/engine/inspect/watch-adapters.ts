@@ -86,8 +86,6 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
     const subscription = await callAdapter(engine, {
       adapterId,
       operation: "watch",
-      timeoutMs: engine.limits.callTimeoutMs,
-      onTimeout: "unavailable",
       run: async (watched, context) => watched.watch?.(request, context),
       takeLate: async (late) => late?.close(),
     }).catch((error: unknown) => {

@@ -4,6 +4,7 @@ import type { Effect, PayloadName, TaskRecord } from "../../contract/task-record
 import { callAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { applyTransition } from "../state/apply-transition.ts";
+import { isOurAttempt } from "../state/effect-attempt.ts";
 import { backOffMs, claimMs, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { reviseTask } from "../state/revise-task.ts";
 import { endTask, failTask, type Transition } from "../state/transitions.ts";
@@ -62,7 +63,7 @@ const retryCapture = async (
 ): Promise<void> => {
   const waitMs = backOffMs(effect.attempts, 0.5, error.retryAfterMs);
   await reviseTask(engine, record.taskId, (current) => {
-    if (!current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts)) return undefined;
+    if (!isOurAttempt(current, effect)) return undefined;
     const now = engine.store.now();
     const delayed = withEffectDelayed(current, effect.id, now + waitMs, error.message);
     const message = `it has succeeded, but its result is not kept yet: ${toPublicMessage(error)}`;
@@ -81,7 +82,7 @@ const failCapture = async (
 ): Promise<void> => {
   await applyTransition(engine, record.taskId, (current) =>
     // Otherwise another process has taken over, or has succeeded.
-    current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts)
+    isOurAttempt(current, effect)
       ? withoutCopies(
           failTask(withoutEffect(current, effect.id), "result_unavailable", text, engine.store.now()),
           effect,
@@ -108,8 +109,6 @@ const copyOutput = async (
     const chunk = await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "readOutput",
-      timeoutMs: engine.limits.callTimeoutMs,
-      onTimeout: "unavailable",
       record,
       run: async (adapter, context) =>
         ref === undefined ? undefined : adapter.readOutput?.(ref, { offset, length: chunkBytes }, context),

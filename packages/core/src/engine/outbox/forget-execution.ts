@@ -17,7 +17,6 @@ export const forgetExecution = async (engine: EngineContext, record: TaskRecord)
       adapterId,
       operation: "forget",
       timeoutMs: callMs("forget", engine.limits.callTimeoutMs),
-      onTimeout: "unavailable",
       record,
       run: async (used, context) => used.forget?.(ref, context),
     });

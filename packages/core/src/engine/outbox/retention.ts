@@ -5,7 +5,8 @@ import { aboutTask } from "../context/audit.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import type { Access } from "../context/ownership.ts";
 import { cancelKnown } from "../state/cancel-task.ts";
-import { backOffMs, isForeign, keepEffects, withClaimedEffect, withEffectDelayed } from "../state/effects.ts";
+import { auditAttempt, retryMs } from "../state/effect-attempt.ts";
+import { isForeign, keepEffects, withClaimedEffect, withEffectDelayed } from "../state/effects.ts";
 import { resolveTask } from "../state/resolve-task.ts";
 import { reviseTask } from "../state/revise-task.ts";
 import { forgetExecution } from "./forget-execution.ts";
@@ -55,7 +56,7 @@ export const expireTask = async (
 
 /** Puts the last effect of a record off, whose first attempt has failed. */
 const withRefusal = (engine: EngineContext, record: TaskRecord, { message, retryAfterMs }: BridgeError): TaskRecord => {
-  const notBefore = engine.store.now() + backOffMs(1, (engine.random(1)[0] as number) / 255, retryAfterMs);
+  const notBefore = engine.store.now() + retryMs(engine, 1, retryAfterMs);
   const claimed = withClaimedEffect(record, { kind: "forget" }, notBefore);
   return withEffectDelayed(claimed, `e${claimed.minted}`, notBefore, message);
 };
@@ -75,10 +76,10 @@ export const purgeTask = async (engine: EngineContext, record: TaskRecord): Prom
   if (refusal !== undefined) {
     if (engine.closing.aborted) return undefined;
     if (retryability[refusal.code] !== "never") {
-      auditRefusal(engine, "effect_failed", record, refusal);
+      auditAttempt(engine, "effect_failed", record, firstForget, refusal);
       return expireTask(engine, record, "expired", refusal);
     }
-    auditRefusal(engine, "effect_dropped", record, refusal);
+    auditAttempt(engine, "effect_dropped", record, firstForget, refusal);
   }
   try {
     const wasThere = await engine.store.remove(record.taskId, record.revision);
@@ -94,12 +95,8 @@ export const purgeTask = async (engine: EngineContext, record: TaskRecord): Prom
   return undefined;
 };
 
-const auditRefusal = (
-  engine: EngineContext,
-  kind: "effect_failed" | "effect_dropped",
-  record: TaskRecord,
-  { message }: BridgeError,
-): void => engine.audit({ kind, ...aboutTask(record), message, fields: { effect: "forget", attempt: 1 } });
+/** The release that is tried before the record holds an effect for it. */
+const firstForget = { kind: "forget", attempts: 1 };
 
 /** See `TaskEngine.deleteTask`. */
 export const deleteTask = async (engine: EngineContext, id: unknown, access: Access): Promise<void> => {

@@ -5,17 +5,10 @@ import { aboutTask } from "../context/audit.ts";
 import { callAdapter, requireAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { deliverAnswer, toExecutionQuestion } from "../questions/deliver-answer.ts";
-import { failRefusedStart } from "../start/fail-start.ts";
 import { resumeStart } from "../start/resume-start.ts";
-import {
-  backOffMs,
-  callMs,
-  claimEffect,
-  claimMs,
-  maxEffectAttempts,
-  withEffectDelayed,
-  withoutEffect,
-} from "../state/effects.ts";
+import { failRefusedStart } from "../start/take-start-error.ts";
+import { auditAttempt, delayEffect, retryMs } from "../state/effect-attempt.ts";
+import { callMs, claimEffect, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { reviseTask } from "../state/revise-task.ts";
 import { releaseSlot } from "../state/transitions.ts";
 import { captureOutput } from "./capture-output.ts";
@@ -77,24 +70,11 @@ const delayOrDrop = async (
 ): Promise<boolean> => {
   if (engine.closing.aborted) return false;
   if (retryability[error.code] !== "never" && effect.attempts < attemptsAllowed) {
-    engine.audit({
-      kind: "effect_failed",
-      ...aboutTask(record),
-      message: error.message,
-      fields: { effect: effect.kind, attempt: effect.attempts },
-    });
-    const waitMs = backOffMs(effect.attempts, (engine.random(1)[0] as number) / 255, error.retryAfterMs);
-    await reviseTask(engine, record.taskId, (current) => ({
-      record: withEffectDelayed(current, effect.id, engine.store.now() + waitMs, error.message),
-    }));
+    auditAttempt(engine, "effect_failed", record, effect, error);
+    await delayEffect(engine, record, effect, retryMs(engine, effect.attempts, error.retryAfterMs), error.message);
     return false;
   }
-  engine.audit({
-    kind: "effect_dropped",
-    ...aboutTask(record),
-    message: error.message,
-    fields: { effect: effect.kind, attempt: effect.attempts },
-  });
+  auditAttempt(engine, "effect_dropped", record, effect, error);
   return true;
 };
 
@@ -166,13 +146,10 @@ const sendHeartbeat = async (
       adapterId: record.adapterId,
       operation: "heartbeat",
       timeoutMs: Math.min(callMs("heartbeat", engine.limits.callTimeoutMs), effect.everyMs),
-      onTimeout: "unavailable",
       record,
       run: async (used, context) => used.heartbeat?.(ref, asked, context),
     });
-    await reviseTask(engine, record.taskId, (current) => ({
-      record: withEffectDelayed(current, effect.id, engine.store.now() + effect.everyMs),
-    }));
+    await delayEffect(engine, record, effect, effect.everyMs);
   } catch (error) {
     const known = toBridgeError(error);
     if (engine.closing.aborted) return;
@@ -182,9 +159,7 @@ const sendHeartbeat = async (
       return;
     }
     const waitMs = Math.min(Math.max(known.retryAfterMs ?? 0, 1_000), effect.everyMs);
-    await reviseTask(engine, record.taskId, (current) => ({
-      record: withEffectDelayed(current, effect.id, engine.store.now() + waitMs, known.message),
-    }));
+    await delayEffect(engine, record, effect, waitMs, known.message);
   }
 };
 

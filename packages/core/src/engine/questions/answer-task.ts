@@ -1,6 +1,7 @@
 import { BridgeError } from "../../contract/bridge-error.ts";
 import { isEnded } from "../../contract/execution-snapshot.ts";
 import type { JsonObject } from "../../contract/json-value.ts";
+import { invalidInput } from "../../contract/misconfigured.ts";
 import type { TaskQuestion, TaskRecord } from "../../contract/task-record.ts";
 import type { Payload } from "../../contract/task-store.ts";
 import { requireAdapter } from "../context/call-adapter.ts";
@@ -94,10 +95,7 @@ const requireAnswerable = (engine: EngineContext, record: TaskRecord): void => {
 const requireFitting = (engine: EngineContext, question: TaskQuestion, answer: GivenAnswer): void => {
   if (answer.action !== "accept" || question.schema === undefined) return;
   const fault = questionCheck(engine, question.schema)(answer.content);
-  if (fault !== undefined)
-    throw new BridgeError("invalid_input", `${question.key}.content: ${fault}`, {
-      data: { path: `${question.key}.content` },
-    });
+  if (fault !== undefined) throw invalidInput(`${question.key}.content`, fault);
 };
 
 /** A schema that a job got wrong must not make its question unanswerable: the job then gets the content unchecked. */

@@ -1,5 +1,6 @@
-import { BridgeError, isBridgeError } from "../../contract/bridge-error.ts";
+import { isBridgeError } from "../../contract/bridge-error.ts";
 import { isEnded } from "../../contract/execution-snapshot.ts";
+import { invalidInput } from "../../contract/misconfigured.ts";
 import type { TaskQuestion, TaskRecord } from "../../contract/task-record.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { type Access, requireVisible } from "../context/ownership.ts";
@@ -92,9 +93,5 @@ const withQuestion = (record: TaskRecord, changed: TaskQuestion): TaskRecord => 
 const requireClaim = ({ by, forMs }: QuestionClaim): void => {
   requireLabel("by", by);
   if (!Number.isSafeInteger(forMs) || forMs < 1 || forMs > longestMs)
-    throw new BridgeError(
-      "invalid_input",
-      `forMs: a whole number of 1 to ${longestMs} is needed, got ${String(forMs)}`,
-      { data: { path: "forMs" } },
-    );
+    throw invalidInput("forMs", `a whole number of 1 to ${longestMs} is needed, got ${String(forMs)}`);
 };

@@ -7,7 +7,8 @@ import { aboutTask } from "../context/audit.ts";
 import { callAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { readWholePayload } from "../context/payloads.ts";
-import { backOffMs, callMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "../state/effects.ts";
+import { delayEffect, retryMs } from "../state/effect-attempt.ts";
+import { callMs, maxEffectAttempts, withoutEffect } from "../state/effects.ts";
 import { closeQuestions } from "../state/questions.ts";
 import { reviseTask } from "../state/revise-task.ts";
 
@@ -32,10 +33,7 @@ export const deliverAnswer = async (engine: EngineContext, record: TaskRecord, e
     const known = toBridgeError(error);
     if (engine.closing.aborted) return;
     if (retryability[known.code] !== "never" && effect.attempts < maxEffectAttempts) {
-      const waitMs = backOffMs(effect.attempts, (engine.random(1)[0] as number) / 255, known.retryAfterMs);
-      await reviseTask(engine, record.taskId, (current) => ({
-        record: withEffectDelayed(current, effect.id, engine.store.now() + waitMs, known.message),
-      }));
+      await delayEffect(engine, record, effect, retryMs(engine, effect.attempts, known.retryAfterMs), known.message);
       return;
     }
     engine.audit({

@@ -1,4 +1,5 @@
 import { BridgeError } from "../../contract/bridge-error.ts";
+import { invalidInput } from "../../contract/misconfigured.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
 import type { ListFilter, ListPage } from "../../contract/task-store.ts";
 import { within } from "../../contract/wait.ts";
@@ -68,16 +69,10 @@ export const readOutput = async (
     ["length", 1],
   ] as const) {
     if (!Number.isSafeInteger(range[name]) || range[name] < least)
-      throw new BridgeError(
-        "invalid_input",
-        `${name}: a whole number of at least ${least} is needed, got ${range[name]}`,
-        { data: { path: name } },
-      );
+      throw invalidInput(name, `a whole number of at least ${least} is needed, got ${range[name]}`);
   }
   if (range.offset > record.output.bytes)
-    throw new BridgeError("invalid_input", `offset: the result has ${record.output.bytes} bytes, got ${range.offset}`, {
-      data: { path: "offset" },
-    });
+    throw invalidInput("offset", `the result has ${record.output.bytes} bytes, got ${range.offset}`);
   const chunk = await engine.store.readPayload(record.taskId, record.output.payload ?? "output", range);
   if (chunk === undefined) throw taskNotFound();
   return { bytes: chunk.bytes, totalBytes: record.output.bytes, mediaType: record.output.mediaType };
@@ -101,9 +96,7 @@ export const listTasks = async (
     );
   }
   if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new BridgeError("invalid_input", `limit: a whole number of at least 1 is needed, got ${limit}`, {
-      data: { path: "limit" },
-    });
+    throw invalidInput("limit", `a whole number of at least 1 is needed, got ${limit}`);
   const page = await engine.store.list(access, filter, cursor, Math.min(limit, largestPage));
   // What was deleted is gone for its owner, also where expired tasks are asked for. That may leave a page empty that has a
   // cursor, as `TaskEngine.listTasks` says.

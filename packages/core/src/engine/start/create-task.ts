@@ -1,6 +1,7 @@
 import { BridgeError, isBridgeError, isStoreUnavailable, toBridgeError } from "../../contract/bridge-error.ts";
 import type { TaskId } from "../../contract/identity.ts";
 import type { JsonObject } from "../../contract/json-value.ts";
+import { invalidInput } from "../../contract/misconfigured.ts";
 import type { Effect, TaskRecord } from "../../contract/task-record.ts";
 import { within } from "../../contract/wait.ts";
 import { aboutTask } from "../context/audit.ts";
@@ -15,11 +16,10 @@ import { toPublicId } from "../state/client-task-id.ts";
 import { claimMs, withClaimedEffect } from "../state/effects.ts";
 import { wakeAtOf } from "../state/transitions.ts";
 import { createSurely } from "./create-surely.ts";
-import { failRefusedStart } from "./fail-start.ts";
 import { fillTemplate, fillText } from "./fill-template.ts";
 import { removeUntouched } from "./remove-untouched.ts";
 import { sendFirst } from "./start-execution.ts";
-import type { StartResult } from "./take-start-error.ts";
+import { failRefusedStart, type StartResult } from "./take-start-error.ts";
 import { takeTaskId, taskIdTaken, uniqueKeysOf } from "./task-keys.ts";
 
 type NewRecord = Omit<TaskRecord, "revision">;
@@ -65,9 +65,7 @@ const toBytes = (input: JsonObject): Buffer => {
   try {
     return Buffer.from(JSON.stringify(input), "utf8");
   } catch (error) {
-    throw new BridgeError("invalid_input", `arguments: they cannot be written as JSON: ${(error as Error).message}`, {
-      data: { path: "arguments" },
-    });
+    throw invalidInput("arguments", `they cannot be written as JSON: ${(error as Error).message}`);
   }
 };
 
@@ -81,8 +79,7 @@ export const requireTool = (engine: EngineContext, name: string): ResolvedTool =
 /** The arguments, when they fit the tool's schema. */
 export const requireInput = (engine: EngineContext, tool: ResolvedTool, input: unknown): JsonObject => {
   const value = input ?? {};
-  if (typeof value !== "object" || Array.isArray(value))
-    throw new BridgeError("invalid_input", "arguments: an object is needed", { data: { path: "arguments" } });
+  if (typeof value !== "object" || Array.isArray(value)) throw invalidInput("arguments", "an object is needed");
   const fault = engine.check(tool.input, `tools.${tool.name}.input`)(value);
   if (fault !== undefined) {
     const path = /^([^\s:]+): /.exec(fault)?.[1] ?? "arguments";
@@ -92,10 +89,7 @@ export const requireInput = (engine: EngineContext, tool: ResolvedTool, input: u
 };
 
 const requireSize = (bytes: number, most: number, whose: string): void => {
-  if (bytes > most)
-    throw new BridgeError("invalid_input", `arguments: ${bytes} bytes are more than the ${most} that ${whose} takes`, {
-      data: { path: "arguments" },
-    });
+  if (bytes > most) throw invalidInput("arguments", `${bytes} bytes are more than the ${most} that ${whose} takes`);
 };
 
 const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTask, taskId: TaskId): NewRecord => {

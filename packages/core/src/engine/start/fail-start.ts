@@ -1,11 +1,10 @@
-import type { BridgeError } from "../../contract/bridge-error.ts";
 import { isEnded } from "../../contract/execution-snapshot.ts";
 import type { Effect, TaskRecord } from "../../contract/task-record.ts";
 import type { StartPromise } from "../../contract/workflow-adapter.ts";
-import { aboutTask } from "../context/audit.ts";
 import { requireAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { applyTransition } from "../state/apply-transition.ts";
+import { isOurAttempt } from "../state/effect-attempt.ts";
 import { callMs, claimMs, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { clip, failTask, type ProtocolReason, releaseSlot, type Transition, unchanged } from "../state/transitions.ts";
 
@@ -21,7 +20,7 @@ export const concludeStart = async (
 ): Promise<boolean> => {
   let isOurs = false;
   await applyTransition(engine, record.taskId, (current) => {
-    isOurs = current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts);
+    isOurs = isOurAttempt(current, effect);
     return isOurs ? conclude(current) : undefined;
   });
   return isOurs;
@@ -60,23 +59,6 @@ export const failUnknownStart = (
     return failUnstarted(withoutEffect(record, effect.id), "start_unknown", text, now);
   const delayed = withEffectDelayed(record, effect.id, now + waitMs, why);
   return isEnded(record.state) ? unchanged(delayed) : failTask(delayed, "start_unknown", text, now, true);
-};
-
-/** Ends a task whose start the backend refused after the task had been handed out, or has it looked for what an earlier send came to. */
-export const failRefusedStart = async (
-  engine: EngineContext,
-  record: TaskRecord,
-  effect: Effect,
-  error: BridgeError,
-): Promise<void> => {
-  engine.audit({ kind: "start_refused", ...aboutTask(record), message: error.message });
-  await concludeStart(engine, record, effect, (current) => {
-    const text = `the backend refused the start: ${error.message}`;
-    // The note of the refused send itself is taken back by then, so this is an earlier one. Where something else has the key, it has not arrived.
-    return current.start.firstSentAt === undefined || error.code === "conflict"
-      ? failUnstarted(withoutEffect(current, effect.id), "start_refused", text, engine.store.now())
-      : giveUpStart(engine, current, effect, text);
-  });
 };
 
 type Sent = Pick<TaskRecord, "start" | "createdAt">;

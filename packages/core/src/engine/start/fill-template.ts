@@ -1,6 +1,6 @@
-import { BridgeError } from "../../contract/bridge-error.ts";
 import { placeholder } from "../../contract/is-template.ts";
 import type { JsonObject, JsonValue } from "../../contract/json-value.ts";
+import { invalidInput } from "../../contract/misconfigured.ts";
 
 const placeholders = new RegExp(placeholder, "g");
 
@@ -35,9 +35,7 @@ const valueAt = (input: JsonObject, path: string): string => {
         : undefined;
   }
   if (value === undefined) {
-    throw new BridgeError("invalid_input", `${path}: this tool needs the argument to know what to run`, {
-      data: { path },
-    });
+    throw invalidInput(path, "this tool needs the argument to know what to run");
   }
   return typeof value === "string" ? value : JSON.stringify(value);
 };

@@ -7,6 +7,7 @@ import { aboutTask } from "../context/audit.ts";
 import { callAdapter, requireAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { readInput } from "../context/payloads.ts";
+import { auditAttempt, isOurAttempt } from "../state/effect-attempt.ts";
 import { backOffMs, callMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { reviseTask } from "../state/revise-task.ts";
 import { endTask, unchanged } from "../state/transitions.ts";
@@ -76,7 +77,7 @@ const sendAgain = async (
   const marked = await reviseTask(engine, record.taskId, (current) => {
     const now = engine.store.now();
     // Not any more once it was taken back, or claimed by another process.
-    isMarked = current.effects.some(({ id, attempts }) => id === effect.id && attempts === effect.attempts);
+    isMarked = isOurAttempt(current, effect);
     const { lastOverAt: _over, ...before } = current.start;
     const start = { ...before, firstSentAt: before.firstSentAt ?? now, lastSentAt: now };
     return isMarked ? { record: { ...current, start } } : undefined;
@@ -124,8 +125,6 @@ const lookForStart = async (
     ref = await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "find",
-      timeoutMs: engine.limits.callTimeoutMs,
-      onTimeout: "unavailable",
       record,
       run: (adapter, context) => {
         const target = toTarget(adapter, record, input);
@@ -140,12 +139,7 @@ const lookForStart = async (
   } catch (error) {
     if (engine.closing.aborted) return undefined;
     const known = toBridgeError(error);
-    engine.audit({
-      kind: "effect_failed",
-      ...aboutTask(record),
-      message: known.message,
-      fields: { effect: "find", attempt: effect.attempts },
-    });
+    auditAttempt(engine, "effect_failed", record, { ...effect, kind: "find" }, known);
     const waitMs = backOffMs(effect.attempts, 0.5, known.retryAfterMs);
     const until = Math.max(record.start.deadlineAt, givenUp === undefined ? 0 : provesFrom);
     if (unwanted || engine.store.now() + waitMs <= until)

@@ -38,7 +38,6 @@ export const sendStart = async (
     outcome = await callAdapter(engine, {
       adapterId: record.adapterId,
       operation: "start",
-      timeoutMs: engine.limits.callTimeoutMs,
       onTimeout: "outcome_unknown",
       record,
       run: (adapter, context) => {

@@ -6,6 +6,7 @@ import { aboutTask } from "../context/audit.ts";
 import { requireAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { applyTransition } from "../state/apply-transition.ts";
+import { auditAttempt, retryMs } from "../state/effect-attempt.ts";
 import { backOffMs, keepEffects, withEffect, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { hasExecutionEnded, unchanged } from "../state/transitions.ts";
 import { concludeStart, failUnstarted, giveUpStart, lastOverAt } from "./fail-start.ts";
@@ -19,6 +20,23 @@ export interface StartRefused {
 
 /** What the start of a claimed effect came to; undefined: settled, one way or another, in the record. */
 export type StartResult = StartRefused | undefined;
+
+/** Ends a task whose start the backend refused after the task had been handed out, or has it looked for what an earlier send came to. */
+export const failRefusedStart = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: Effect,
+  error: BridgeError,
+): Promise<void> => {
+  engine.audit({ kind: "start_refused", ...aboutTask(record), message: error.message });
+  await concludeStart(engine, record, effect, (current) => {
+    const text = `the backend refused the start: ${error.message}`;
+    // The note of the refused send itself is taken back by then, so this is an earlier one. Where something else has the key, it has not arrived.
+    return current.start.firstSentAt === undefined || error.code === "conflict"
+      ? failUnstarted(withoutEffect(current, effect.id), "start_refused", text, engine.store.now())
+      : giveUpStart(engine, current, effect, text);
+  });
+};
 
 /** Writes down what comes of a send that failed. `record`: as it was sent. */
 export const takeStartError = async (
@@ -48,12 +66,7 @@ const doubtStart = (
   error: BridgeError,
   promise: StartPromise,
 ): Promise<boolean> => {
-  engine.audit({
-    kind: "effect_failed",
-    ...aboutTask(record),
-    message: error.message,
-    fields: { effect: "start", attempt: effect.attempts },
-  });
+  auditAttempt(engine, "effect_failed", record, effect, error);
   const settleMs = promise.kind === "findable" ? Math.min(promise.settleMs, 1_000) : 0;
   // It may be sent again although it may have arrived: not in a hurry.
   const pauseMs = record.policy.onUnknownStart === "restart" ? backOffMs(effect.attempts, 1, error.retryAfterMs) : 0;
@@ -80,7 +93,7 @@ const retryStart = async (
     fields: { attempt: effect.attempts, notSent: certain },
   });
   const attempts = Math.min(effect.attempts, growingAttempts);
-  const waitMs = backOffMs(attempts, (engine.random(1)[0] as number) / 255, error.retryAfterMs);
+  const waitMs = retryMs(engine, attempts, error.retryAfterMs);
   const now = engine.store.now();
   if (now + waitMs <= record.start.deadlineAt) return delayStart(engine, record, effect, waitMs, error, certain);
   return concludeStart(engine, record, effect, (current) => {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { BridgeError } from "../../contract/bridge-error.ts";
 import { asTaskId, type OwnerId, type TaskId } from "../../contract/identity.ts";
+import { invalidInput } from "../../contract/misconfigured.ts";
 
 /** Stands between scope and ID. Not one of the characters that IDs are made of. */
 const mark = "~";
@@ -37,7 +38,7 @@ export const parseClientId = (value: unknown, owner: OwnerId | null): ClientId =
   }
   if (isClientId(value)) return { clientId: value, owner };
   const needed = "1 to 128 of A-Z a-z 0-9 _ . : - are needed, not dots alone";
-  throw new BridgeError("invalid_input", `taskId: ${needed}, got ${describe(value)}`, { data: { path: "taskId" } });
+  throw invalidInput("taskId", `${needed}, got ${describe(value)}`);
 };
 
 /** Whether a client can have chosen it. An ID of dots alone would vanish from the path of a resource's URI. */
