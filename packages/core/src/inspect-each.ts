@@ -1,4 +1,5 @@
 import { isBridgeError, toBridgeError } from "./contract/bridge-error.ts";
+import { within } from "./contract/wait.ts";
 import type { CallContext, InspectItem, InspectOutcome } from "./contract/workflow-adapter.ts";
 
 /** How `inspectEach` spreads single look-ups. */
@@ -35,15 +36,11 @@ const lookUpInTime = async (
 ): Promise<InspectOutcome> => {
   const timeout = new AbortController();
   const signal = AbortSignal.any([context.signal, timeout.signal]);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<InspectOutcome>((resolve) => {
-    timer = setTimeout(() => {
-      timeout.abort();
-      resolve({ unavailable: `no answer within ${timeoutMs} ms` });
-    }, timeoutMs);
-  });
   try {
-    return await Promise.race([lookUp(item, { ...context, signal }), late]);
+    const outcome = await within(lookUp(item, { ...context, signal }), timeoutMs);
+    if (outcome !== undefined) return outcome;
+    timeout.abort();
+    return { unavailable: `no answer within ${timeoutMs} ms` };
   } catch (error) {
     const known = toBridgeError(error, { operation: "inspect" });
     if (isBridgeError(error) && (known.code === "unavailable" || known.code === "throttled")) {
@@ -53,7 +50,5 @@ const lookUpInTime = async (
       };
     }
     return { error: known };
-  } finally {
-    clearTimeout(timer);
   }
 };

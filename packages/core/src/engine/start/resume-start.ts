@@ -1,4 +1,4 @@
-import { toBridgeError } from "../../contract/bridge-error.ts";
+import { type BridgeError, toBridgeError } from "../../contract/bridge-error.ts";
 import { isEnded } from "../../contract/execution-snapshot.ts";
 import type { ExecutionRef } from "../../contract/identity.ts";
 import type { TaskRecord } from "../../contract/task-record.ts";
@@ -31,7 +31,7 @@ export const resumeStart = async (
   }
   const adapter = engine.adapters.get(record.adapterId);
   if (adapter === undefined) return waitForAdapter(engine, record, effect);
-  const unwanted = isEnded(record.state) || record.cancel !== undefined;
+  const unwanted = isUnwanted(record);
   if (!mayHaveArrived)
     return unwanted ? dropStart(engine, record, effect) : sendAgain(engine, record, effect, adapter.traits.start);
   if (effect.attempts > maxEffectAttempts) return giveUpOrRestart(engine, record, effect);
@@ -53,10 +53,8 @@ const waitForAdapter = async (engine: EngineContext, record: TaskRecord, effect:
   const why = `adapters.${record.adapterId}: no such adapter is configured any more`;
   const now = engine.store.now();
   if (now < record.start.deadlineAt) {
-    const later = Math.min(now + backOffMs(effect.attempts, 1), record.start.deadlineAt);
-    await concludeStart(engine, record, effect, (current) =>
-      unchanged(withEffectDelayed(current, effect.id, later, why)),
-    );
+    const waitMs = Math.min(backOffMs(effect.attempts, 1), record.start.deadlineAt - now);
+    await delayStart(engine, record, effect, waitMs, why);
     return undefined;
   }
   const reason = record.start.firstSentAt === undefined ? "start_deadline" : "start_unknown";
@@ -114,43 +112,15 @@ const lookForStart = async (
   effect: StartEffect,
   promise: StartPromise,
 ): Promise<StartResult> => {
-  const unwanted = isEnded(record.state) || record.cancel !== undefined;
   const input = await readInput(engine, record.taskId);
   if (input === undefined) return undefined;
-  const { givenUp } = record.start;
   const provesFrom = settledAt(record, promise, engine.limits.callTimeoutMs);
   const lookedAt = engine.store.now();
   let ref: ExecutionRef | undefined;
   try {
-    ref = await callAdapter(engine, {
-      adapterId: record.adapterId,
-      operation: "find",
-      record,
-      run: (adapter, context) => {
-        const target = toTarget(adapter, record, input);
-        return (
-          adapter.find?.(
-            { key: record.startKey, target, firstSentAt: record.start.firstSentAt ?? record.createdAt },
-            context,
-          ) ?? Promise.resolve(undefined)
-        );
-      },
-    });
+    ref = await findExecution(engine, record, input);
   } catch (error) {
-    if (engine.closing.aborted) return undefined;
-    const known = toBridgeError(error);
-    auditAttempt(engine, "effect_failed", record, { ...effect, kind: "find" }, known);
-    const waitMs = backOffMs(effect.attempts, 0.5, known.retryAfterMs);
-    const until = Math.max(record.start.deadlineAt, givenUp === undefined ? 0 : provesFrom);
-    if (unwanted || engine.store.now() + waitMs <= until)
-      await concludeStart(engine, record, effect, (current) =>
-        unchanged(withEffectDelayed(current, effect.id, engine.store.now() + waitMs, known.message)),
-      );
-    else
-      await concludeStart(engine, record, effect, (current) => {
-        const why = givenUp === undefined ? known.message : `${givenUp}; what was sent before: ${known.message}`;
-        return failUnknownStart(engine, current, effect, why, waitMs);
-      });
+    if (!engine.closing.aborted) await findLater(engine, record, effect, toBridgeError(error), provesFrom);
     return undefined;
   }
   if (ref !== undefined) {
@@ -160,13 +130,54 @@ const lookForStart = async (
   }
   if (lookedAt < provesFrom) {
     const waitMs = Math.min(Math.max(provesFrom - engine.store.now(), 0), backOffMs(effect.attempts, 0.5));
-    await concludeStart(engine, record, effect, (current) =>
-      unchanged(withEffectDelayed(current, effect.id, engine.store.now() + waitMs, "not found yet")),
-    );
+    await delayStart(engine, record, effect, waitMs, "not found yet");
     return undefined;
   }
-  if (unwanted) return dropStart(engine, record, effect);
-  return giveUpOrRestart(engine, record, effect);
+  return isUnwanted(record) ? dropStart(engine, record, effect) : giveUpOrRestart(engine, record, effect);
+};
+
+const isUnwanted = (record: TaskRecord): boolean => isEnded(record.state) || record.cancel !== undefined;
+
+const findExecution = (engine: EngineContext, record: TaskRecord, input: string): Promise<ExecutionRef | undefined> =>
+  callAdapter(engine, {
+    adapterId: record.adapterId,
+    operation: "find",
+    record,
+    run: async (adapter, context) => {
+      const target = toTarget(adapter, record, input);
+      const firstSentAt = record.start.firstSentAt ?? record.createdAt;
+      return adapter.find?.({ key: record.startKey, target, firstSentAt }, context);
+    },
+  });
+
+/** Tries a lookup that failed again later, or fails the task when the time for that is over. */
+const findLater = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: StartEffect,
+  error: BridgeError,
+  provesFrom: number,
+): Promise<void> => {
+  auditAttempt(engine, "effect_failed", record, { ...effect, kind: "find" }, error);
+  const { givenUp, deadlineAt } = record.start;
+  const waitMs = backOffMs(effect.attempts, 0.5, error.retryAfterMs);
+  const until = Math.max(deadlineAt, givenUp === undefined ? 0 : provesFrom);
+  if (isUnwanted(record) || engine.store.now() + waitMs <= until)
+    return delayStart(engine, record, effect, waitMs, error.message);
+  const why = givenUp === undefined ? error.message : `${givenUp}; what was sent before: ${error.message}`;
+  await concludeStart(engine, record, effect, (current) => failUnknownStart(engine, current, effect, why, waitMs));
+};
+
+const delayStart = async (
+  engine: EngineContext,
+  record: TaskRecord,
+  effect: StartEffect,
+  waitMs: number,
+  why: string,
+): Promise<void> => {
+  await concludeStart(engine, record, effect, (current) =>
+    unchanged(withEffectDelayed(current, effect.id, engine.store.now() + waitMs, why)),
+  );
 };
 
 const giveUpOrRestart = async (
