@@ -36,8 +36,7 @@ export const serviceLoop = (engine: EngineContext): Service => {
   /** The earliest time set by a write while a turn was under way: it may have come after the turn's own look. */
   let setMeanwhile = Number.POSITIVE_INFINITY;
   let isStopped = false;
-  let pageSize = leastPage;
-  const coolUntil = new Map<TaskId, number>();
+  const takeTurn = dueServer(engine);
 
   const plan = (at: number): void => {
     if (turn !== undefined) setMeanwhile = Math.min(setMeanwhile, at);
@@ -63,58 +62,6 @@ export const serviceLoop = (engine: EngineContext): Service => {
       });
   };
 
-  /** Serves what is due, and tells when to come again. */
-  const takeTurn = async (): Promise<number> => {
-    const now = engine.store.now();
-    for (const [taskId, until] of coolUntil) if (until <= now) coolUntil.delete(taskId);
-    const { shared } = engine.store;
-    // What is claimed is passed over the next time, so that what cools down here does not come again and again.
-    const asked = pageSize;
-    const due = await (shared ? engine.store.due(asked, handedOutMs) : engine.store.due(asked + coolUntil.size));
-    const ready = due.filter((record) => !coolUntil.has(record.taskId)).slice(0, asked);
-    await serveAll(ready, now);
-    const isBacklog = ready.length === asked && engine.store.now() - now < longestPageMs;
-    pageSize = isBacklog ? Math.min(2 * asked, mostPage) : leastPage;
-    if (ready.length > 0 || (shared && due.length === asked)) return engine.store.now();
-    if (due.length > 0) return now + coolDownMs;
-    const next = (await engine.store.nextWakeAt()) ?? Number.POSITIVE_INFINITY;
-    // What was due at the time of the look is with another process.
-    return Math.min(next <= now ? now + coolDownMs : next, engine.store.now() + longestPauseMs);
-  };
-
-  const serveAll = async (ready: readonly TaskRecord[], now: number): Promise<void> => {
-    const goes = (record: TaskRecord): boolean => isOver(record, now) && !isKeptByBackend(engine, record);
-    await Promise.all([
-      serveSome(ready.filter(goes), mostRemoved),
-      serveSome(
-        ready.filter((record) => !goes(record)),
-        mostAtOnce,
-      ),
-    ]);
-  };
-
-  const serveSome = async (records: readonly TaskRecord[], atOnce: number): Promise<void> => {
-    const rest = records.values();
-    const work = async (): Promise<void> => {
-      for (const record of rest) await serve(record);
-    };
-    await Promise.all(Array.from({ length: Math.min(atOnce, records.length) }, work));
-  };
-
-  const serve = async (record: TaskRecord): Promise<void> => {
-    try {
-      await serveDue(engine, record);
-      const now = engine.store.now();
-      if (record.effects.some((effect) => isForeign(effect) && effect.notBefore <= now)) {
-        const ownWakeAt = wakeAtOf({ ...record, effects: record.effects.filter((effect) => !isForeign(effect)) });
-        coolUntil.set(record.taskId, Math.min(now + foreignMs, ownWakeAt ?? Number.POSITIVE_INFINITY));
-      }
-    } catch (error) {
-      coolUntil.set(record.taskId, engine.store.now() + coolDownMs);
-      engine.audit({ ...toFaultEvent(error), taskId: record.taskId });
-    }
-  };
-
   let unsubscribe: () => void = () => {};
   return {
     start: () => {
@@ -130,5 +77,62 @@ export const serviceLoop = (engine: EngineContext): Service => {
       cancelTimer();
       await turn;
     },
+  };
+};
+
+/** Serves a page of what is due each time it is called, and resolves with the time of the next call (epoch milliseconds). */
+const dueServer = (engine: EngineContext): (() => Promise<number>) => {
+  let pageSize = leastPage;
+  const coolUntil = new Map<TaskId, number>();
+
+  const serve = async (record: TaskRecord): Promise<void> => {
+    try {
+      await serveDue(engine, record);
+      const now = engine.store.now();
+      if (record.effects.some((effect) => isForeign(effect) && effect.notBefore <= now)) {
+        const ownWakeAt = wakeAtOf({ ...record, effects: record.effects.filter((effect) => !isForeign(effect)) });
+        coolUntil.set(record.taskId, Math.min(now + foreignMs, ownWakeAt ?? Number.POSITIVE_INFINITY));
+      }
+    } catch (error) {
+      coolUntil.set(record.taskId, engine.store.now() + coolDownMs);
+      engine.audit({ ...toFaultEvent(error), taskId: record.taskId });
+    }
+  };
+
+  const serveSome = async (records: readonly TaskRecord[], atOnce: number): Promise<void> => {
+    const rest = records.values();
+    const work = async (): Promise<void> => {
+      for (const record of rest) await serve(record);
+    };
+    await Promise.all(Array.from({ length: Math.min(atOnce, records.length) }, work));
+  };
+
+  const serveAll = async (ready: readonly TaskRecord[], now: number): Promise<void> => {
+    const goes = (record: TaskRecord): boolean => isOver(record, now) && !isKeptByBackend(engine, record);
+    await Promise.all([
+      serveSome(ready.filter(goes), mostRemoved),
+      serveSome(
+        ready.filter((record) => !goes(record)),
+        mostAtOnce,
+      ),
+    ]);
+  };
+
+  return async () => {
+    const now = engine.store.now();
+    for (const [taskId, until] of coolUntil) if (until <= now) coolUntil.delete(taskId);
+    const { shared } = engine.store;
+    // What is claimed is passed over the next time, so that what cools down here does not come again and again.
+    const asked = pageSize;
+    const due = await (shared ? engine.store.due(asked, handedOutMs) : engine.store.due(asked + coolUntil.size));
+    const ready = due.filter((record) => !coolUntil.has(record.taskId)).slice(0, asked);
+    await serveAll(ready, now);
+    const isBacklog = ready.length === asked && engine.store.now() - now < longestPageMs;
+    pageSize = isBacklog ? Math.min(2 * asked, mostPage) : leastPage;
+    if (ready.length > 0 || (shared && due.length === asked)) return engine.store.now();
+    if (due.length > 0) return now + coolDownMs;
+    const next = (await engine.store.nextWakeAt()) ?? Number.POSITIVE_INFINITY;
+    // What was due at the time of the look is with another process.
+    return Math.min(next <= now ? now + coolDownMs : next, engine.store.now() + longestPauseMs);
   };
 };
