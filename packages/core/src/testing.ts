@@ -1,5 +1,5 @@
-export { fakeAdapter } from "./testing/fake-adapter.ts";
-export type { FakeAdapterOptions, FakeBackend, FakeCall } from "./testing/fake-adapter-backend.ts";
+export { type FakeAdapterOptions, fakeAdapter } from "./testing/fake-adapter.ts";
+export type { FakeBackend, FakeCall } from "./testing/fake-adapter-backend.ts";
 export type { FakeEvents } from "./testing/fake-adapter-events.ts";
 export type { FakeExecution, FakeStreamOptions, FakeTarget } from "./testing/fake-adapter-execution.ts";
 export type { FakeFailure, FakeFault, FakeFaults, FakeVerb } from "./testing/fake-adapter-faults.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { StoreSuite } from "./store-contract-case.ts";
+import type { StoreSuite } from "./store-contract.ts";
 
 export const testDescription = ({ describe, it, store }: StoreSuite): void => {
   describe("describe", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { asAdapterId, asExecutionRef, asOwnerId, asTaskId } from "@taskbridge/core/store";
 import { assertRejects, assertSame } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract-case.ts";
+import type { StoreSuite } from "./store-contract.ts";
 import { createSample, sampleRecord } from "./store-sample.ts";
 
 /** IDs as they come from outside, which no server has ever minted. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { asTaskId, type PayloadName, type TaskId } from "@taskbridge/core/store";
 import { assertRejects } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract-case.ts";
+import type { StoreSuite } from "./store-contract.ts";
 import { createSample } from "./store-sample.ts";
 
 const KiB = 1024;

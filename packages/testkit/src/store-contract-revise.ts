@@ -9,7 +9,7 @@ import {
   type TaskStore,
 } from "@taskbridge/core/store";
 import { assertRejects, assertSame, settleAll } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract-case.ts";
+import type { StoreSuite } from "./store-contract.ts";
 import { createSample } from "./store-sample.ts";
 
 /** Adds one to `minted`, however often others get in between. */

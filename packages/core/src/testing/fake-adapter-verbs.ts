@@ -12,12 +12,8 @@ import {
   type WorkflowAdapter,
 } from "../adapter.ts";
 import type { Clock } from "../contract/clock.ts";
-import {
-  type BackendControl,
-  type FakeAdapterOptions,
-  signatureHeader,
-  validSignature,
-} from "./fake-adapter-backend.ts";
+import type { FakeAdapterOptions } from "./fake-adapter.ts";
+import { type BackendControl, signatureHeader, validSignature } from "./fake-adapter-backend.ts";
 import type { ExecutionControl, FakeTarget } from "./fake-adapter-execution.ts";
 import { type FakeVerb, pause } from "./fake-adapter-faults.ts";
 
