@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { asOwnerId, asTaskId, type TaskRecord } from "@taskbridge/core/store";
 import { assertRejects, assertSame, settleAll } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract.ts";
 import { createSample, sampleRecord } from "./store-sample.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 const hostileIds = [
   `'; DROP TABLE tasks; --`,

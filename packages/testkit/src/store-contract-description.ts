@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { StoreSuite } from "./store-contract.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 export const testDescription = ({ describe, it, store }: StoreSuite): void => {
   describe("describe", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { asAdapterId, asOwnerId, type ListFilter, type ListScope, type TaskId } from "@taskbridge/core/store";
 import { assertRejects, assertSame } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract.ts";
 import { createSample } from "./store-sample.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 const alice = asOwnerId("https://issuer.example|alice");
 const bob = asOwnerId("https://issuer.example|bob");

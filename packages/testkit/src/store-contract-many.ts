@@ -8,8 +8,8 @@ import {
   type TaskRecord,
 } from "@taskbridge/core/store";
 import { assertRejects, assertSame, settleAll } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract.ts";
 import { createSample, sampleRecord } from "./store-sample.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 const longMs = 3_600_000;
 

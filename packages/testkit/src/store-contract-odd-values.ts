@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { asAdapterId, asExecutionRef, asOwnerId, asTaskId } from "@taskbridge/core/store";
 import { assertRejects, assertSame } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract.ts";
 import { createSample, sampleRecord } from "./store-sample.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 /** IDs as they come from outside, which no server has ever minted. */
 const unheardOf = ["", " ", "a\u0000b", "\ud800", "x".repeat(100_000), "日".repeat(2_000), "sha256:0"].map(asTaskId);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { asTaskId, type PayloadName, type TaskId } from "@taskbridge/core/store";
 import { assertRejects } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract.ts";
 import { createSample } from "./store-sample.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 const KiB = 1024;
 

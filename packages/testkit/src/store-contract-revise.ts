@@ -9,8 +9,8 @@ import {
   type TaskStore,
 } from "@taskbridge/core/store";
 import { assertRejects, assertSame, settleAll } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract.ts";
 import { createSample } from "./store-sample.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 /** Adds one to `minted`, however often others get in between. */
 const increment = async (store: TaskStore, taskId: TaskId): Promise<void> => {

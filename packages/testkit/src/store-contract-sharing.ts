@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { TaskId, TaskStore } from "@taskbridge/core/store";
 import { assertRejects, assertSame } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract.ts";
 import { createSample, sampleRecord } from "./store-sample.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 /** How long a change may take to be told before the test gives up; what is measured is nothing. */
 const patienceMs = 5000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertRejects, assertSame } from "./store-assert.ts";
-import type { StoreSuite } from "./store-contract.ts";
 import { createSample } from "./store-sample.ts";
+import type { StoreSuite } from "./store-suite.ts";
 
 /** Short enough to wait for, long enough that a slow machine does not use it up between two calls. */
 const shortMs = 1000;

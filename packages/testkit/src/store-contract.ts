@@ -11,16 +11,10 @@ import { testRaces } from "./store-contract-races.ts";
 import { testRevise } from "./store-contract-revise.ts";
 import { testSharing } from "./store-contract-sharing.ts";
 import { testTime } from "./store-contract-time.ts";
+import type { StoreSuite, StoreSuiteRunner } from "./store-suite.ts";
 
 export { createSample, type SampleOverrides, sampleRecord } from "./store-sample.ts";
-
-/** The part of a test runner that the suite uses; Jest's and Vitest's globals fit, and so do the exports of `node:test`. */
-export interface StoreSuiteRunner {
-  describe(name: string, body: () => void): unknown;
-  it(name: string, body: () => Promise<void>): unknown;
-  beforeEach(body: () => Promise<void>): unknown;
-  afterEach(body: () => Promise<void>): unknown;
-}
+export type { StoreSuiteRunner } from "./store-suite.ts";
 
 export interface StoreSuiteOptions {
   /** Heads the report. */
@@ -36,19 +30,6 @@ export interface StoreSuiteOptions {
   readonly runner: StoreSuiteRunner;
   /** Names of tests that are known to fail, with the reason. One that passes after all fails the suite, so that the list stays true. */
   readonly knownFailing?: Readonly<Record<string, string>>;
-}
-
-/** What the parts of the suite work with. */
-export interface StoreSuite {
-  /** The store of the running test. */
-  readonly store: () => TaskStore;
-  /** Another handle to it, closed by the suite. */
-  readonly reopen: (() => Promise<TaskStore>) | undefined;
-  readonly elapse: (ms: number) => Promise<void>;
-  /** Until IDs that were removed may be created again. */
-  readonly elapseRemovals: () => Promise<void>;
-  readonly describe: StoreSuiteRunner["describe"];
-  readonly it: StoreSuiteRunner["it"];
 }
 
 /** Registers the tests that every `TaskStore` must pass: each promise of its contract that can be seen from outside. */

@@ -7,7 +7,6 @@ import {
   type WorkflowAdapter,
 } from "../adapter.ts";
 import type { Clock } from "../contract/clock.ts";
-import type { FakeAdapterOptions } from "./fake-adapter.ts";
 import { createEventLog, type EventLog, type FakeEvents } from "./fake-adapter-events.ts";
 import {
   createExecution,
@@ -16,6 +15,7 @@ import {
   type FakeTarget,
 } from "./fake-adapter-execution.ts";
 import { createFaultQueue, type FakeFaults, type FakeVerb, type FaultQueue } from "./fake-adapter-faults.ts";
+import type { FakeAdapterOptions } from "./fake-adapter-options.ts";
 
 /** One call of a verb, noted before any fault strikes it. */
 export interface FakeCall {

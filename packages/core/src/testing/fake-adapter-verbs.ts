@@ -12,10 +12,10 @@ import {
   type WorkflowAdapter,
 } from "../adapter.ts";
 import type { Clock } from "../contract/clock.ts";
-import type { FakeAdapterOptions } from "./fake-adapter.ts";
 import { type BackendControl, signatureHeader, validSignature } from "./fake-adapter-backend.ts";
 import type { ExecutionControl, FakeTarget } from "./fake-adapter-execution.ts";
 import { type FakeVerb, pause } from "./fake-adapter-faults.ts";
+import type { FakeAdapterOptions } from "./fake-adapter-options.ts";
 
 export type OptionalVerbs = Pick<WorkflowAdapter<FakeTarget>, Exclude<FakeVerb, "start">>;
 
