@@ -38,6 +38,7 @@ const serveOurs =
       const legacy = toLegacyRequest(attachment, request, attached);
       try {
         const answer = serveLegacy(serve, legacy);
+        // A stop does not close the connections of another server: without this, the client would wait for ever.
         return await (waitsForNews(serve, legacy) ? unlessAborted(serve.stopping, answer, stoppedError) : answer);
       } finally {
         session.settle(attached.id);

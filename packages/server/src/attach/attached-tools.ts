@@ -66,6 +66,7 @@ const callOurs = async (attachment: Attachment, request: SdkRequest, attached: A
     try {
       const legacy = toLegacyRequest(attachment, request, attached);
       const answer = serveLegacy(serve, legacy);
+      // A stop does not close the connections of another server: without this, the client would wait for ever.
       return await (waitsForNews(serve, legacy) ? unlessAborted(serve.stopping, answer, stoppedError) : answer);
     } finally {
       session.settle(attached.id);
