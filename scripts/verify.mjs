@@ -2,7 +2,17 @@
 import { install } from "./workspace/install.mjs";
 import { run } from "./workspace/run.mjs";
 
-const steps = ["lint", "boundaries", "typecheck", "build", "test", "exports", "conformance", "chaos:short"];
+const steps = [
+  "lint",
+  "boundaries",
+  "typecheck",
+  "build",
+  "test",
+  "figures",
+  "exports",
+  "conformance",
+  "chaos:short",
+];
 const skipped = process.argv.slice(2).filter((_, index, given) => given[index - 1] === "--skip");
 for (const name of skipped.filter((name) => !steps.includes(name))) {
   console.error(`verify: there is no step "${name}", only ${steps.join(", ")}.`);
