@@ -4,6 +4,7 @@ import { run } from "./workspace/run.mjs";
 
 const steps = [
   "lint",
+  "own-text",
   "boundaries",
   "typecheck",
   "build",
