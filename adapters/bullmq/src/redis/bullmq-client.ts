@@ -1,11 +1,9 @@
 import { misconfigured } from "@taskbridge/core/adapter";
-import { Queue } from "bullmq";
 import type { ParsedOptions } from "../settings/parse-options.ts";
+import { BullQueue as Queue } from "./bull-queue.ts";
 import type { BullmqClient, ServerFacts } from "./client.ts";
 import { addressOf, type Connection, isRedis, type RedisConnection, toRedis, whenReady } from "./connection.ts";
 import { openQueue, prefixOf } from "./queue-port.ts";
-
-export type BullQueue = Queue;
 
 const scanCount = 1_000;
 const toServerFacts = (info: string): ServerFacts => {

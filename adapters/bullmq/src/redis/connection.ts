@@ -1,9 +1,10 @@
 import { Redis, type RedisOptions } from "ioredis";
-import type { ParsedOptions } from "../settings/parse-options.ts";
 import { blockMs, type EventReader } from "./client.ts";
 
 export type RedisConnection = Redis;
-export type RedisSettings = RedisOptions;
+/** ioredis' settings; what `url` says wins over those beside it, as with BullMQ. */
+export type ConnectionSettings = RedisOptions & { readonly url?: string };
+export type Connection = string | RedisConnection | ConnectionSettings;
 
 /**
  * Commands fail instead of waiting: a command that ioredis keeps for later, or sends again after a reconnect, would come long
@@ -55,8 +56,6 @@ export const whenReady = (redis: Redis): Promise<void> => {
   return waiting;
 };
 
-export type Connection = NonNullable<ParsedOptions["connection"]>;
-
 export const isRedis = (connection: Exclude<Connection, string>): connection is Redis =>
   typeof (connection as Partial<Redis>).duplicate === "function";
 
@@ -73,7 +72,7 @@ const ofUrl = (url: string): string => {
   return `${hostname}:${port === "" ? 6379 : port}${pathname === "/" ? "" : pathname}`;
 };
 
-export const addressOf = (connection: ParsedOptions["connection"]): string => {
+export const addressOf = (connection: Connection | undefined): string => {
   if (typeof connection === "string") return ofUrl(connection);
   if (connection !== undefined && !isRedis(connection) && connection.url !== undefined) return ofUrl(connection.url);
   const own = connection === undefined ? {} : isRedis(connection) ? connection.options : connection;

@@ -1,7 +1,7 @@
 import { inlineOutputBytes } from "@taskbridge/core/adapter";
 import { parseJobKeys } from "../execution-ref.ts";
 import { toQueueRead } from "../mapping/to-queue-read.ts";
-import type { BullQueue } from "./bullmq-client.ts";
+import type { BullQueue } from "./bull-queue.ts";
 import type { JobSample, QueuePort } from "./client.ts";
 import { openReader, type RedisConnection, toRecord } from "./connection.ts";
 import { scripts } from "./scripts.ts";

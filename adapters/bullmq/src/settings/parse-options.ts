@@ -1,10 +1,7 @@
 import { isObject, misconfigured, refuseOtherMembers, showValue } from "@taskbridge/core/adapter";
-import type { BullQueue } from "../redis/bullmq-client.ts";
-import type { RedisConnection, RedisSettings } from "../redis/connection.ts";
+import type { BullQueue } from "../redis/bull-queue.ts";
+import type { Connection, ConnectionSettings, RedisConnection } from "../redis/connection.ts";
 import { type JobOptions, parseJobOptions } from "./parse-job-options.ts";
-
-/** ioredis' settings; what `url` says wins over those beside it, as with BullMQ. */
-export type ConnectionSettings = RedisSettings & { readonly url?: string };
 
 export interface BullmqAdapterOptions {
   /** `redis://user:password@host:port/db`, or `rediss://` for TLS. Default `redis://127.0.0.1:6379`. */
@@ -15,7 +12,7 @@ export interface BullmqAdapterOptions {
    * `lazyConnect` and `replyMapping` are the adapter's, whatever they say. A client should have `enableOfflineQueue: false`: else a start that was
    * given up may still be sent later, to no effect but late.
    */
-  readonly connection?: string | RedisConnection | ConnectionSettings;
+  readonly connection?: Connection;
   /** Queues that you have already, used for the targets that name them; they stay yours to close. Their prefix is their own. */
   readonly queues?: readonly BullQueue[];
   /** BullMQ's key prefix. Default `bull`. */
@@ -26,7 +23,7 @@ export interface BullmqAdapterOptions {
 
 export interface ParsedOptions {
   /** Undefined: only what `queues` brings along. */
-  readonly connection: string | RedisConnection | ConnectionSettings | undefined;
+  readonly connection: Connection | undefined;
   readonly queues: readonly BullQueue[];
   readonly prefix: string;
   readonly jobOptions: JobOptions;
@@ -41,7 +38,7 @@ const parseUrl = (path: string, value: unknown): string => {
   return value;
 };
 
-const parseConnection = (value: unknown): string | RedisConnection | ConnectionSettings => {
+const parseConnection = (value: unknown): Connection => {
   if (typeof value === "string") return parseUrl("connection", value);
   if (isObject(value)) {
     if (value.url !== undefined) parseUrl("connection.url", value.url);

@@ -1,0 +1,2 @@
+/** BullMQ is imported here only. */
+export { Queue as BullQueue } from "bullmq";
