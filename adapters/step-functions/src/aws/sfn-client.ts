@@ -2,7 +2,6 @@ import { setMaxListeners } from "node:events";
 import {
   type $Command,
   DescribeExecutionCommand,
-  type DescribeExecutionOutput,
   DescribeMapRunCommand,
   DescribeStateMachineCommand,
   type DescribeStateMachineOutput,
@@ -17,7 +16,6 @@ import {
   type ServiceOutputTypes,
   SFNClient,
   type SFNClientResolvedConfig,
-  type HistoryEvent as SfnEvent,
   StartExecutionCommand,
   StartSyncExecutionCommand,
   StopExecutionCommand,
@@ -30,7 +28,7 @@ import { toDetails } from "./to-details.ts";
 import { type CallPlace, toError } from "./to-error.ts";
 import { toEvent } from "./to-event.ts";
 
-export type { DescribeExecutionOutput, SFNClient, SfnEvent };
+export type { SFNClient };
 
 export interface ConnectionOptions {
   readonly region: string | undefined;

@@ -1,5 +1,20 @@
 import type { HistoryEvent, ScheduledTask } from "./client.ts";
-import type { SfnEvent } from "./sfn-client.ts";
+
+/** What is read of an event by AWS' client, next to its details. */
+interface SfnEvent {
+  readonly id?: number | undefined;
+  readonly previousEventId?: number | undefined;
+  readonly type?: string | undefined;
+  readonly timestamp?: Date | undefined;
+  readonly taskScheduledEventDetails?:
+    | {
+        readonly resource?: string | undefined;
+        readonly parameters?: string | undefined;
+        readonly timeoutInSeconds?: number | undefined;
+        readonly heartbeatInSeconds?: number | undefined;
+      }
+    | undefined;
+}
 
 /** Members of the details, whichever kind they are of: every event has one at most. */
 type Told = Pick<HistoryEvent, "length" | "mapRunArn" | "output" | "error" | "cause"> & { readonly name?: string };
