@@ -6,8 +6,6 @@ import type { DriverKind, Reply, TaskDriver } from "./task-driver.ts";
 import { toFailure } from "./to-failure.ts";
 import type { KnownTask, World } from "./world.ts";
 
-export type OwnerName = string;
-
 export interface ChaosClientOptions {
   readonly name: string;
   readonly url: string;
@@ -21,7 +19,7 @@ export interface ChaosClientOptions {
 /** One client: what it does once, and what it then writes down. Nothing here rejects. */
 export interface ChaosClient {
   readonly kind: DriverKind;
-  readonly owner: OwnerName;
+  readonly owner: string;
   readonly random: () => number;
   /** How long it leaves a server alone that has failed it (milliseconds), longer the more often in a row. */
   restMs(): number;

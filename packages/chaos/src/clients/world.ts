@@ -1,11 +1,10 @@
-import type { OwnerName } from "./chaos-client.ts";
-
 /** A task that some client was told. */
 export interface KnownTask {
   readonly taskId: string;
   readonly call: string;
   readonly tool: string;
-  readonly owner: OwnerName;
+  /** The owner's name. */
+  readonly owner: string;
   /** Some client has its end, with its result if it has one. */
   isRead: boolean;
   /** An answer to its question was taken. */
@@ -18,8 +17,8 @@ export interface KnownTask {
 export interface World {
   readonly tasks: readonly KnownTask[];
   add(task: Pick<KnownTask, "taskId" | "call" | "tool" | "owner">): KnownTask;
-  ofOwner(owner: OwnerName): readonly KnownTask[];
-  ofOthers(owner: OwnerName): readonly KnownTask[];
+  ofOwner(owner: string): readonly KnownTask[];
+  ofOthers(owner: string): readonly KnownTask[];
   byCall(call: string): KnownTask | undefined;
 }
 
