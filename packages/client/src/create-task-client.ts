@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { wiresOf } from "./choose-wire.ts";
 import { isTaskClientError, TaskClientError } from "./client-error.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, systemClock } from "./clock.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { orAborted } from "./or-aborted.ts";
 import { type Opening, type PendingCall, type PendingParts, pendingCall } from "./pending-call.ts";
@@ -15,6 +15,13 @@ import { version } from "./version.ts";
 import { toLooks, watchTask } from "./watch-task.ts";
 import { relatedTaskId } from "./wire/related-task.ts";
 import type { CallRequest, Wire } from "./wire.ts";
+
+/**
+ * Takes a connected `Client` of `@modelcontextprotocol/sdk` 1.32 or `@modelcontextprotocol/client` 2.4. Its own use goes
+ * on beside. Throws `invalid_input` for one that is not connected, `unsupported` for a `wire` that it cannot have.
+ */
+export const taskClient = (client: SdkClient, options: TaskClientOptions = {}): TaskClient =>
+  createTaskClient(client, options, systemClock);
 
 /** A `taskClient` whose time is the caller's, so that tests need not wait for it. */
 export const createTaskClient = (client: SdkClient, options: TaskClientOptions, clock: Clock): TaskClient => {

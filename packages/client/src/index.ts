@@ -5,6 +5,7 @@ export {
   type TaskClientErrorCode,
   type TaskClientErrorDetails,
 } from "./client-error.ts";
+export { taskClient } from "./create-task-client.ts";
 export type { Questions } from "./follow-task.ts";
 export type { PendingCall, ResumeOptions } from "./pending-call.ts";
 export type { AskContext, OnQuestion } from "./question-desk.ts";
@@ -19,12 +20,11 @@ export {
   type TaskStatus,
   type WireName,
 } from "./task.ts";
-export {
-  type CallOptions,
-  type TaskClient,
-  type TaskClientOptions,
-  type ToolProgress,
-  taskClient,
-  type WatchOptions,
+export type {
+  CallOptions,
+  TaskClient,
+  TaskClientOptions,
+  ToolProgress,
+  WatchOptions,
 } from "./task-client.ts";
 export type { ContentBlock, LinkBlock, MediaBlock, ResourceBlock, TextBlock, ToolResult } from "./tool-result.ts";

@@ -1,11 +1,22 @@
 import { TaskClientError } from "./client-error.ts";
 import { isObject } from "./is-object.ts";
-import type { ResumeOptions } from "./pending-call.ts";
 import type { GivenAnswer } from "./task.ts";
-import type { CallOptions } from "./task-client.ts";
+
+interface GivenFollowing {
+  readonly timeoutMs?: unknown;
+  readonly questions?: unknown;
+  readonly onQuestion?: unknown;
+}
+
+/** The options of a call, as far as they are checked. */
+interface GivenCall extends GivenFollowing {
+  readonly taskId?: unknown;
+  readonly keepAliveMs?: unknown;
+  readonly signal?: AbortSignal;
+}
 
 /** Throws `invalid_input` for what can be no call, `detached` for one whose signal has fired. */
-export const requireCall = (tool: unknown, args: unknown, options: CallOptions): void => {
+export const requireCall = (tool: unknown, args: unknown, options: GivenCall): void => {
   if (typeof tool !== "string" || tool === "") throw invalid("tool", "a name is needed", tool);
   if (!isObject(args)) throw invalid("args", "an object is needed", args);
   const { taskId, keepAliveMs } = options;
@@ -17,7 +28,7 @@ export const requireCall = (tool: unknown, args: unknown, options: CallOptions):
   }
 };
 
-export const requireFollowing = ({ timeoutMs, questions, onQuestion }: ResumeOptions): void => {
+export const requireFollowing = ({ timeoutMs, questions, onQuestion }: GivenFollowing): void => {
   requireDuration("timeoutMs", timeoutMs);
   if (questions === "ask" && onQuestion === undefined) throw invalid("questions", "`ask` needs onQuestion", questions);
 };

@@ -1,6 +1,4 @@
 import type { TaskClientError } from "./client-error.ts";
-import { systemClock } from "./clock.ts";
-import { createTaskClient } from "./create-task-client.ts";
 import type { Questions } from "./follow-task.ts";
 import type { PendingCall, ResumeOptions } from "./pending-call.ts";
 import type { WholeResult } from "./read-whole.ts";
@@ -82,10 +80,3 @@ export interface TaskClient {
    */
   close(): Promise<void>;
 }
-
-/**
- * Takes a connected `Client` of `@modelcontextprotocol/sdk` 1.32 or `@modelcontextprotocol/client` 2.4. Its own use goes
- * on beside. Throws `invalid_input` for one that is not connected, `unsupported` for a `wire` that it cannot have.
- */
-export const taskClient = (client: SdkClient, options: TaskClientOptions = {}): TaskClient =>
-  createTaskClient(client, options, systemClock);
