@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import type { Clock } from "@taskbridge/core";
 import type { TaskStore } from "@taskbridge/core/store";
 import { type Letter, parseBox } from "./letter-box.ts";
 import { createOutbox } from "./letter-outbox.ts";
-import type { ServeContext } from "./mcp/serve-context.ts";
+import type { Sealer } from "./sealer.ts";
+import type { ServerLog } from "./server-log.ts";
 import { createWaiter } from "./session/waiter.ts";
 
 /**
@@ -31,7 +33,12 @@ export interface Reply {
   readonly sender: string;
 }
 
-export interface LettersParts extends Pick<ServeContext, "sealer" | "clock" | "storeNow" | "log"> {
+export interface LettersParts {
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  /** The time by which records are stamped (epoch milliseconds). */
+  readonly storeNow: () => number;
+  readonly log: ServerLog;
   readonly store: Pick<TaskStore, "loadCursor" | "saveCursor">;
   /** Other processes may write to the store. */
   readonly isShared: boolean;

@@ -1,6 +1,6 @@
-import type { TaskView } from "@taskbridge/core";
+import type { Clock, TaskEngine, TaskView } from "@taskbridge/core";
 import { type Owner, toAccess } from "./caller.ts";
-import type { ServeContext } from "./mcp/serve-context.ts";
+import type { ServerLog } from "./server-log.ts";
 
 /** Looks at the open tasks of owners, for sessions that do not know all of theirs: other replicas take in calls as well. */
 export interface OpenTaskFeed {
@@ -8,7 +8,10 @@ export interface OpenTaskFeed {
   follow(owner: Owner, listener: (views: readonly TaskView[]) => void): () => void;
 }
 
-export interface OpenTaskFeedParts extends Pick<ServeContext, "engine" | "clock" | "log"> {
+export interface OpenTaskFeedParts {
+  readonly engine: TaskEngine;
+  readonly clock: Clock;
+  readonly log: ServerLog;
   /** Other processes may write to the store, so that one look is not enough. */
   readonly isShared: boolean;
 }

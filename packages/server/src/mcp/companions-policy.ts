@@ -1,9 +1,6 @@
 import { misconfigured, type ResolvedTool } from "@taskbridge/core";
 import { type CompanionTool, companionTools } from "@taskbridge/protocol/untasked";
-import type { Caller, ServeContext } from "./serve-context.ts";
-
-/** Who has the companion tools: `auto`, callers that do not get tasks. */
-export type CompanionsPolicy = "auto" | "always" | "never";
+import type { Caller, CompanionsPolicy, ServeContext } from "./serve-context.ts";
 
 /** Throws `misconfigured` with `data.path` for anything else. */
 export const parseCompanions = (policy: unknown = "auto"): CompanionsPolicy => {

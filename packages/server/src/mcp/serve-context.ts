@@ -8,9 +8,11 @@ import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireName } from "../parse-wires.ts";
 import type { Sealer } from "../sealer.ts";
 import type { ServerLog } from "../server-log.ts";
-import type { CompanionsPolicy } from "./companions-policy.ts";
 import type { LookMemory } from "./look-memory.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
+
+/** Who has the companion tools: `auto`, callers that do not get tasks. */
+export type CompanionsPolicy = "auto" | "always" | "never";
 
 /** What a server's requests share. Made once; nothing in it belongs to a request. */
 export interface ServeContext {

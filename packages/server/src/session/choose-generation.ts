@@ -5,10 +5,7 @@ import { toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { isOfSession } from "./call-origin.ts";
 import type { LegacyRequest } from "./legacy-request.ts";
-import type { LegacySession } from "./legacy-session.ts";
-
-/** A generation of tasks that a client of a 2025 revision can speak. */
-export type TaskGeneration = "2025-11-25" | "sep-1686";
+import type { LegacySession, TaskGeneration } from "./legacy-session.ts";
 
 type Served = Pick<ServeContext, "wires">;
 type Speaking = Pick<LegacySession, "revision" | "spoken" | "name">;

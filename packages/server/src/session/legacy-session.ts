@@ -1,10 +1,12 @@
 import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
 import type { Channel } from "./channel.ts";
-import type { TaskGeneration } from "./choose-generation.ts";
 import type { ClientLink, RequestId } from "./client-link.ts";
 import type { DraftCalls } from "./draft-calls.ts";
 import type { SessionChannels } from "./session-channels.ts";
 import type { TaskWatch } from "./task-watch.ts";
+
+/** A generation of tasks that a client of a 2025 revision can speak. */
+export type TaskGeneration = "2025-11-25" | "sep-1686";
 
 /** One client of a 2025 revision for as long as it stays connected. It owns nothing: a task belongs to its owner. */
 export interface LegacySession {

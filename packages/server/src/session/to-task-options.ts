@@ -1,12 +1,18 @@
 import type { TaskRecord } from "@taskbridge/core";
-import type { TaskOptions } from "@taskbridge/protocol/rev-2025-11-25";
+import type { SessionCapabilities, TaskOptions } from "@taskbridge/protocol/rev-2025-11-25";
 import type { ServeContext } from "../mcp/serve-context.ts";
-import type { LegacySession } from "./legacy-session.ts";
+
+interface Shown {
+  /** As in `LegacySession`. */
+  capabilities(): SessionCapabilities;
+  /** As in `LegacySession`. */
+  hasGivenUp(taskId: string, key: string): boolean;
+}
 
 /** How a session is shown a task: the same whether it asks or is told. */
 export const toTaskOptions = (
   { legacyErrorStatus, allowModelAnswers, catalog }: ServeContext,
-  { capabilities, hasGivenUp }: Pick<LegacySession, "capabilities" | "hasGivenUp">,
+  { capabilities, hasGivenUp }: Shown,
   { tool, taskId }: TaskRecord,
 ): TaskOptions => ({
   errorStatus: legacyErrorStatus,
