@@ -1,63 +1,58 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
-import { readImports } from "../../../scripts/layering/read-imports.mjs";
+import { importGraph } from "../../../scripts/figures/import-graph.mjs";
+import { findCircles } from "../../../scripts/layering/find-circles.mjs";
 
-type Graph = ReadonlyMap<string, ReadonlySet<string>>;
+type Graph = ReadonlyMap<string, readonly string[]>;
 
-const packages = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+const folders = ["packages", "adapters"]
+  .flatMap((parent) => readdirSync(`${root}${parent}`).map((name) => `${parent}/${name}`))
+  .filter((folder) => existsSync(`${root}${folder}/src`));
+
+const packages = folders.filter((folder) => folder.startsWith("packages/"));
+
+/** Which file of a package's `src` imports which. */
+const readFiles = (folder: string): Graph =>
+  importGraph(
+    readdirSync(`${root}${folder}/src`, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => ({ path, source: readFileSync(`${root}${folder}/src/${path}`, "utf8") })),
+  );
 
 /**
- * Which folder of a package imports from which. The files beside the folders are left out: they put the folders together,
- * and hold what all of them share.
+ * Which folder imports from which. The files next to the folders are left out: they put the folders together, and hold what
+ * all of them share.
  */
-const readFolders = (source: string): Graph => {
-  const graph = new Map<string, Set<string>>();
-  for (const path of readdirSync(source, { recursive: true, encoding: "utf8" })) {
-    const folder = folderOf(path);
-    if (!path.endsWith(".ts") || folder === "") continue;
-    for (const { specifier } of readImports(readFileSync(`${source}/${path}`, "utf8"))) {
-      if (!specifier.startsWith(".")) continue;
-      const other = folderOf(new URL(specifier, `file:///${path}`).pathname.slice(1));
-      if (other !== "" && other !== folder) graph.set(folder, (graph.get(folder) ?? new Set()).add(other));
-    }
+const toFolders = (files: Graph): Graph => {
+  const graph = new Map<string, string[]>();
+  for (const [path, targets] of files) {
+    const folder = posix.dirname(path);
+    const others = targets.map((target) => posix.dirname(target)).filter((other) => other !== folder);
+    graph.set(folder, [...(graph.get(folder) ?? []), ...others]);
   }
+  graph.delete(".");
   return graph;
 };
 
-const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
-
-/** A way from a folder back to itself, as `a → b → a`; undefined: there is none. */
-const findCycle = (graph: Graph, path: readonly string[] = []): string | undefined => {
-  const nexts = path.length === 0 ? graph.keys() : (graph.get(path.at(-1) as string) ?? []);
-  for (const next of nexts) {
-    if (path.includes(next)) return [...path.slice(path.indexOf(next)), next].join(" → ");
-    const found = findCycle(graph, [...path, next]);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Circles that are still there. One that is gone has to leave the list. */
+const known: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  // A start and what becomes of a failed one share types; both change with the order of the engine's folders.
+  "packages/core": [["engine/start-execution.ts", "engine/take-start-error.ts"]],
 };
 
-test("a cycle is found, however long", () => {
-  const graph = (edges: Record<string, readonly string[]>): Graph =>
-    new Map(Object.entries(edges).map(([from, to]) => [from, new Set(to)]));
-  expect(findCycle(graph({ a: ["b", "c"], b: ["d"], c: ["d"] }))).toBeUndefined();
-  expect(findCycle(graph({ a: ["b"], b: ["c"], c: ["a"] }))).toBe("a → b → c → a");
-  expect(findCycle(graph({ a: ["b"], b: ["c"], c: ["b"] }))).toBe("b → c → b");
+test("the sources of all packages and adapters are read", () => {
+  expect(folders.length).toBeGreaterThan(10);
+  expect(toFolders(readFiles("packages/server")).get("legacy")).toContain("draft");
 });
 
-const sources = readdirSync(packages)
-  .map((name) => `${packages}${name}/src`)
-  .filter((source) => existsSync(source));
-
-test("there are packages to look at", () => {
-  expect(sources.length).toBeGreaterThan(5);
-  expect(readFolders(`${packages}server/src`).get("legacy")).toContain("draft");
+test.each(folders)("no file of %s imports from one that imports from it, not even a type", (folder) => {
+  expect(findCircles(readFiles(folder))).toEqual(known[folder] ?? []);
 });
 
-test.each(sources.map((source) => [source.slice(packages.length), source]))(
-  "no folder of %s imports from one that imports from it",
-  (_name, source) => {
-    expect(findCycle(readFolders(source))).toBeUndefined();
-  },
-);
+test.each(packages)("no folder of %s imports from one that imports from it", (folder) => {
+  expect(findCircles(toFolders(readFiles(folder)))).toEqual([]);
+});
