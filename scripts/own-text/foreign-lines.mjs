@@ -1,10 +1,10 @@
 /** How somebody's claim to a text begins, and how licences speak of such a claim. The bare word is no claim. */
 const claims = [
   /\bSPDX-FileCopyrightText\b/,
-  /©/,
+  /\u00a9/,
   /\bCopyright\s+(?:\(c\)|[\dA-Z[<])/,
   /\bCOPYRIGHT\s+(?:\(C\)|\d)/,
-  /\babove copyright notice\b/i,
+  /\babove\s+copyright\s+notice\b/i,
 ];
 
 /**
