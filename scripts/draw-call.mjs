@@ -63,6 +63,7 @@ function toSvg() {
     return `  <text x="20" y="${(index + 1.7) * lineHeight}" fill="${fill}" xml:space="preserve">${escapeXml(text)}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="13">
+  <title>A call that asks a question, and the answer from a second terminal</title>
   <rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>
 ${lines.join("\n")}
 </svg>

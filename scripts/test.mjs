@@ -42,8 +42,8 @@ for (const { name, ran, replayed, passed, failed, skipped, skippedTests } of res
   total.skipped += skipped;
   total.replayed += replayed ? 1 : 0;
 }
-const replayedOf = `${total.replayed} of ${results.length} packages replayed`;
-console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped; ${replayedOf}`);
+console.log(`\n${total.replayed} of ${results.length} packages replayed`);
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = code !== 0 ? code : total.failed > 0 ? 1 : 0;
 
 /** @returns {Promise<number>} The exit code. */

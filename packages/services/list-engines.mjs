@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { findWorkflowsEmulator } from "./dist/find-workflows-emulator.js";
 import { findMoto } from "./dist/moto.js";
 import { findPgbouncer, findPostgres } from "./dist/postgres.js";
 import { findRedis } from "./dist/redis.js";
@@ -12,11 +13,12 @@ const withVersion = async (path) => {
   return `${path} ${stdout.split("\n")[0]}`;
 };
 
-const [redis, postgres, pgbouncer, moto] = await Promise.all([
+const [redis, postgres, pgbouncer, moto, workflowsEmulator] = await Promise.all([
   findRedis(),
   findPostgres(),
   findPgbouncer(),
   findMoto(),
+  findWorkflowsEmulator(),
 ]);
 const engines = {
   redis: redis.kind === "program" ? { found: await withVersion(redis.path) } : toEntry(redis),
@@ -24,6 +26,8 @@ const engines = {
     postgres.kind === "programs" ? { found: await withVersion(join(postgres.folder, "postgres")) } : toEntry(postgres),
   pgbouncer: pgbouncer === undefined ? { missing: "no pgbouncer" } : { found: await withVersion(pgbouncer) },
   moto: moto.kind === "python" ? { found: moto.path } : toEntry(moto),
+  workflowsEmulator:
+    workflowsEmulator.kind === "python" ? { found: workflowsEmulator.path } : toEntry(workflowsEmulator),
 };
 console.log(JSON.stringify(engines));
 
