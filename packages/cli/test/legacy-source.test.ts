@@ -107,7 +107,7 @@ describe("questions", () => {
 test("a server that was started anew: another session, the same task, the question again", async () => {
   const port = await freePort();
   const troubles: string[] = [];
-  const first = await bench.serve(["--port", port]);
+  const first = await bench.serveHere(["--port", port]);
   const source = await connect(first.url, { onTrouble: (message) => troubles.push(message) });
   const asking = await follow(source, await callForTask(source, "ask"), asksSomething);
   // One that is killed leaves its claim of the question for half a minute.
@@ -115,7 +115,7 @@ test("a server that was started anew: another session, the same task, the questi
   await first.done;
   const before = new Set(asking.questions.map(({ key }) => key));
   const again = follow(source, asking, ({ questions }) => questions.some(({ key }) => !before.has(key)));
-  await bench.serve(["--port", port]);
+  await bench.serveHere(["--port", port]);
   const { taskId, questions } = await again;
   expect(taskId).toBe(asking.taskId);
   const [question] = questions.filter(({ key }) => !before.has(key));

@@ -12,7 +12,7 @@ let modern: RawWire;
 let legacy: RawWire;
 beforeAll(async () => {
   bench = createWorkbench(`${wires}${configText}`);
-  ({ url } = await bench.serve());
+  ({ url } = await bench.serveHere());
   modern = modernWire(url);
   legacy = await legacyWire(url);
 });

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { EventEmitter } from "node:events";
 import { runProgram } from "../src/run-program.ts";
 
 /** A command under way, in a process of its own or in this one. */
@@ -6,6 +7,8 @@ export interface Running {
   readonly done: Promise<Outcome>;
   /** Resolves with the match once stderr holds it; rejects when the command ends without it. */
   sees(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Sends the command a signal. In this process, the signal reaches this command only. */
+  kill(signal: "SIGINT" | "SIGTERM"): void;
 }
 
 export interface Outcome {
@@ -53,7 +56,7 @@ export const createOutput = (command: string): Output => {
   };
 };
 
-const current = new AsyncLocalStorage<Output>();
+const current = new AsyncLocalStorage<Output & { readonly signals: EventEmitter }>();
 
 /** Lets what a command of this process writes go to its own output, and no command see a terminal. */
 const divert = (name: "stdout" | "stderr"): void => {
@@ -71,12 +74,29 @@ divert("stdout");
 divert("stderr");
 Object.defineProperty(process.stdin, "isTTY", { value: false, configurable: true });
 
+/** Lets a command of this process listen for signals to itself, not to the whole process. */
+const divertSignals = (name: "on" | "off"): void => {
+  const listen = process[name].bind(process) as (...args: unknown[]) => NodeJS.Process;
+  process[name] = ((event: string, listener: () => void) => {
+    const command = event === "SIGINT" || event === "SIGTERM" ? current.getStore() : undefined;
+    if (command === undefined) return listen(event, listener);
+    command.signals[name](event, listener);
+    return process;
+  }) as (typeof process)[typeof name];
+};
+divertSignals("on");
+divertSignals("off");
+
 /**
- * Runs a command in this process: a tenth of the work of starting another. For everything but signals, stdin and the
- * process itself.
+ * Runs a command in this process: a tenth of the work of starting another. For everything but stdin, the second signal, which
+ * ends a process at once, and the process itself.
  */
 export const runHere = (args: readonly string[]): Running => {
-  const output = createOutput(args.join(" "));
+  const output = { ...createOutput(args.join(" ")), signals: new EventEmitter() };
   const done = current.run(output, () => runProgram(args)).then((code) => ({ code, ...output.text }));
-  return { done, sees: (pattern) => output.sees(pattern, done) };
+  return {
+    done,
+    sees: (pattern) => output.sees(pattern, done),
+    kill: (signal) => current.run(output, () => void output.signals.emit(signal, signal)),
+  };
 };

@@ -9,7 +9,7 @@ beforeAll(() => {
 afterAll(() => bench.dispose());
 
 test("interrupted at a question that is the answer of the call: nothing is called cancelled, and the job goes on", async () => {
-  const { url } = await bench.serve();
+  const { url } = await bench.serveHere();
   const source = await connectTaskClient({ url: new URL(url), wire: "none", asks: true, onTrouble: () => {} });
   const interrupted = new AbortController();
   const calling = source.callTool(

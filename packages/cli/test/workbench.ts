@@ -29,7 +29,7 @@ export interface Workbench {
   run(args: readonly string[]): Promise<Outcome>;
   /** Starts a command in this process. */
   start(args: readonly string[]): Running;
-  /** Starts the built program: for signals, stdin, and what only a whole process shows. */
+  /** Starts the built program: for stdin, and what only a whole process shows. */
   spawn(args: readonly string[]): Spawned;
   /** Runs the built program to its end, with nothing on stdin unless given. */
   runSpawned(args: readonly string[], stdin?: string): Promise<Outcome>;
@@ -38,12 +38,10 @@ export interface Workbench {
   /** Starts a server and waits until it listens. */
   serve(flags?: readonly string[]): Promise<Spawned & { readonly url: string }>;
   /**
-   * Starts a server in this process and waits until it listens: a fifth of the work. It serves until the workbench is disposed
-   * of, and hears `interrupt` too.
+   * Starts a server in this process and waits until it listens: a fifth of the work. It serves until a signal ends it or the
+   * workbench is disposed of.
    */
-  serveHere(flags?: readonly string[]): Promise<{ readonly url: string }>;
-  /** As Ctrl-C, for every command of this process. */
-  interrupt(): void;
+  serveHere(flags?: readonly string[]): Promise<Running & { readonly url: string }>;
   /** Lets a waiting job go on. */
   release(name: string): void;
   /** Ends every process and removes the folder. */
@@ -98,13 +96,14 @@ export const createWorkbench = (text: string = configText): Workbench => {
     spawnNode: (file) => spawnNode([file]),
     serve: (flags = anyPort) => listens(spawn(["serve", "--config", config, ...flags])),
     serveHere: (flags = anyPort) => listens(start(["serve", "--config", config, ...flags])),
-    interrupt: () => void process.emit("SIGINT", "SIGINT"),
     release: (name) => writeFileSync(join(folder, name), ""),
     dispose: async () => {
-      // Jobs end when they miss it; the commands of this process that wait for them, and its servers, when they are told to.
+      // Jobs end when the file is gone; commands of this process end by the signal.
       rmSync(config, { force: true });
-      for (const command of running) if ("kill" in command) (command as Spawned).kill("SIGKILL");
-      process.emit("SIGTERM", "SIGTERM");
+      for (const command of running) {
+        if ("child" in command) (command as Spawned).kill("SIGKILL");
+        else command.kill("SIGTERM");
+      }
       await Promise.all([...running].map((command) => command.done));
       process.chdir(before);
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });

@@ -4,9 +4,6 @@ import { ConfigError } from "./config-error.ts";
 import { formatPath } from "./config-path.ts";
 import type { Pipelines } from "./load-pipelines.ts";
 
-/** How long a start waits for what backends say (milliseconds). */
-const timeoutMs = 5_000;
-
 /**
  * Asks all backends whether this configuration can work. Throws one ConfigError with what is wrong for certain; what may pass, such
  * as a backend that is away, is only a warning, and keeps nobody from starting.
@@ -15,6 +12,8 @@ export const requireBackends = async (
   config: Config,
   pipelines: Pipelines,
   warn: (message: string) => void,
+  /** How long a start waits for the backends (milliseconds). */
+  timeoutMs = 5_000,
 ): Promise<void> => {
   const used = Object.keys(pipelines.adapters).filter((name) => config.tools.some(({ adapter }) => adapter === name));
   const findings = await Promise.all(used.map((name) => checkAdapter(config, pipelines, name, timeoutMs)));

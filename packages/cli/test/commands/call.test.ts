@@ -48,7 +48,7 @@ describe("call --config", () => {
   });
 
   test("a job that fails: exit code 1, the reason on stderr", async () => {
-    const outcome = await bench.runSpawned(call("fail"));
+    const outcome = await bench.run(call("fail"));
     expect(outcome).toMatchObject({ code: 1, stdout: "" });
     expect(outcome.stderr).toContain("failed: exit code 3: the disk is full");
     const json = await bench.run(call("fail", "--json"));
@@ -102,7 +102,7 @@ describe("call --config", () => {
   });
 
   test("interrupted: exit code 130, the task goes on and can be watched to its end", async () => {
-    const calling = bench.spawn(call("wait", "--input", '{"file":"interrupted"}'));
+    const calling = bench.start(call("wait", "--input", '{"file":"interrupted"}'));
     await calling.sees(/1\/2 half way/);
     calling.kill("SIGINT");
     const outcome = await calling.done;
@@ -171,7 +171,7 @@ describe("call --url", () => {
   });
 
   test("interrupted: the task goes on at the server", async () => {
-    const calling = bench.spawn(["call", "wait", "--url", url, "--input", '{"file":"elsewhere"}']);
+    const calling = bench.start(["call", "wait", "--url", url, "--input", '{"file":"elsewhere"}']);
     await calling.sees(/1\/2 half way/);
     calling.kill("SIGINT");
     const { code, stderr } = await calling.done;
@@ -196,7 +196,7 @@ describe("call --url", () => {
   });
 
   test("a server that is not there: exit code 1, no stack", async () => {
-    const outcome = await bench.runSpawned(["call", "echo", "--url", "http://127.0.0.1:1/mcp"]);
+    const outcome = await bench.run(["call", "echo", "--url", "http://127.0.0.1:1/mcp"]);
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toMatch(/^http:\/\/127\.0\.0\.1:1\/mcp: .*\n$/);
   });

@@ -104,7 +104,7 @@ describe("an ID that begins with a dash", () => {
   });
 
   test("is pasted as it is told", async () => {
-    const watching = bench.spawn(["tasks", "watch", "--config", bench.config, "--", "-rf"]);
+    const watching = bench.start(["tasks", "watch", "--config", bench.config, "--", "-rf"]);
     await watching.sees(/half way/);
     watching.kill("SIGINT");
     const { code, stderr } = await watching.done;

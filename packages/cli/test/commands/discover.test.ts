@@ -201,7 +201,7 @@ describe("what goes wrong", () => {
 
   test("interrupted while an adapter hangs: exit code 130, with what was found, and adapters are closed", async () => {
     write({ slow: { pages: [[pipeline("first")]], hangs: true, closes: "slow-closed" } });
-    const running = bench.spawn(["discover"]);
+    const running = bench.start(["discover"]);
     await running.sees(/^adapters\.slow: a page is �\[31mslow\n/m);
     running.kill("SIGINT");
     const { code, stdout, stderr } = await running.done;

@@ -10,7 +10,7 @@ beforeAll(async () => {
   bench = createWorkbench();
   const file = join(bench.folder, "draft.yaml");
   writeFileSync(file, `server: { wires: [2025-11-25, sep-1686, none] }\n${configText}`);
-  url = (await bench.serve(["--port", "0", "--config", file])).url;
+  url = (await bench.serveHere(["--port", "0", "--config", file])).url;
 });
 afterAll(() => bench.dispose());
 
@@ -47,7 +47,7 @@ describe("call --wire sep-1686", () => {
   });
 
   test("interrupted: exit code 130, and the command that is told goes on over the same wire", async () => {
-    const calling = bench.spawn(onWire("call", "wait", "--input", '{"file":"draft"}'));
+    const calling = bench.start(onWire("call", "wait", "--input", '{"file":"draft"}'));
     await calling.sees(/running/);
     calling.kill("SIGINT");
     const { code, stderr } = await calling.done;

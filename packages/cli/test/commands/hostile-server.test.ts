@@ -41,7 +41,7 @@ describe.each(ids)("a server whose tasks are called %j", (taskId) => {
     bench = createWorkbench();
     server = await fakeServer({ task: { taskId } });
     const { url } = server;
-    const calling = bench.spawn(["call", "job", "--url", url]);
+    const calling = bench.start(["call", "job", "--url", url]);
     await calling.sees(/running/);
     calling.kill("SIGINT");
     const { code, stderr } = await calling.done;
@@ -55,7 +55,7 @@ describe.each(ids)("a server whose tasks are called %j", (taskId) => {
 test("progress on several lines looks like nothing else", async () => {
   bench = createWorkbench();
   server = await fakeServer({ task: { statusMessage: "a\nInterrupted. The task goes on:\n  taskbridge init" } });
-  const calling = bench.spawn(["call", "job", "--url", server.url]);
+  const calling = bench.start(["call", "job", "--url", server.url]);
   await calling.sees(/running {2}a Interrupted\. The task goes on: taskbridge init\n/);
   calling.kill("SIGINT");
   expect((await calling.done).code).toBe(130);
@@ -95,7 +95,7 @@ test("a server without tasks that asks although nobody can be asked: exit code 1
 test("a task whose ID begins with a dash: the hint is pasted as it is told", async () => {
   bench = createWorkbench();
   server = await fakeServer({ task: { taskId: "-rf" } });
-  const calling = bench.spawn(["call", "job", "--url", server.url]);
+  const calling = bench.start(["call", "job", "--url", server.url]);
   await calling.sees(/running/);
   calling.kill("SIGINT");
   const [, command = ""] = /\n {2}taskbridge tasks watch (.*)\n$/.exec((await calling.done).stderr) ?? [];

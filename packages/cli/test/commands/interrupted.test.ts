@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { type FakeAnswers, type FakeServer, fakeServer } from "../fake-server.ts";
 import type { Running } from "../run-here.ts";
 import { createWorkbench, documentOf, type Workbench } from "../workbench.ts";
@@ -27,7 +27,7 @@ const interruptAt = async (method: string, args: readonly string[], answers: Fak
   server = await fakeServer(answers);
   const command = bench.start([...args, "--url", server.url, "--json"]);
   await server.sees(method);
-  bench.interrupt();
+  command.kill("SIGINT");
   return command;
 };
 
@@ -37,6 +37,18 @@ const interruptSpawnedAt = async (method: string, args: readonly string[], answe
   const command = bench.spawn([...args, "--url", server.url, "--json"]);
   await server.sees(method);
   command.kill("SIGINT");
+  return command;
+};
+
+/** The same, and all that an interrupted command waits for the server passes at once. */
+const interruptLateAt = async (method: string, args: readonly string[], answers: FakeAnswers): Promise<Running> => {
+  server = await fakeServer(answers);
+  const command = bench.start([...args, "--url", server.url, "--json"]);
+  await server.sees(method);
+  jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "Date", "performance"] });
+  command.kill("SIGINT");
+  jest.advanceTimersByTime(3_000);
+  jest.useRealTimers();
   return command;
 };
 
@@ -57,7 +69,7 @@ describe("Ctrl-C while connecting", () => {
 
   test("ends a watch", async () => {
     const args = ["tasks", "watch", "T1", "--wire", "2025-11-25"];
-    const outcome = await (await interruptSpawnedAt("initialize", args, silentOn("initialize"))).done;
+    const outcome = await (await interruptAt("initialize", args, silentOn("initialize"))).done;
     expect(outcome).toMatchObject({ code: 130, stderr: "Interrupted: nothing was sent.\n" });
   });
 });
@@ -68,7 +80,7 @@ describe("Ctrl-C during the call", () => {
     const released = new Promise<undefined>((resolve) => {
       release = () => resolve(undefined);
     });
-    const calling = await interruptSpawnedAt("tools/call", ["call", "job", "--wire", "2025-11-25"], {
+    const calling = await interruptAt("tools/call", ["call", "job", "--wire", "2025-11-25"], {
       answer: ({ method }) => (method === "tools/call" ? released : undefined),
     });
     await calling.sees(/waiting for the ID of the task/);
@@ -82,7 +94,7 @@ describe("Ctrl-C during the call", () => {
 
   test("of a server that never answers: the wait ends all the same", async () => {
     const args = ["call", "job", "--wire", "2025-11-25"];
-    const outcome = await (await interruptSpawnedAt("tools/call", args, silentOn("tools/call"))).done;
+    const outcome = await (await interruptLateAt("tools/call", args, silentOn("tools/call"))).done;
     expect(outcome.code).toBe(130);
     expect(documentOf(outcome)).toMatchObject({
       error: { code: "interrupted", message: expect.stringContaining("may run it all the same") },
@@ -100,7 +112,7 @@ describe("Ctrl-C during the call", () => {
   test("of a result that does not come", async () => {
     const answers = { task: { status: "completed" } };
     const args = ["call", "job", "--wire", "2025-11-25"];
-    const outcome = await (await interruptAt("tasks/result", args, silentOn("tasks/result", answers))).done;
+    const outcome = await (await interruptLateAt("tasks/result", args, silentOn("tasks/result", answers))).done;
     expect(outcome.code).toBe(130);
     expect(outcome.stderr).toContain("taskbridge tasks watch T1 ");
   });

@@ -44,7 +44,7 @@ describe("call --wire 2025-11-25", () => {
   });
 
   test("interrupted: exit code 130, and the command that is told goes on over the same wire", async () => {
-    const calling = bench.spawn(onWire("call", "wait", "--input", '{"file":"legacy"}'));
+    const calling = bench.start(onWire("call", "wait", "--input", '{"file":"legacy"}'));
     await calling.sees(/1\/2 half way/);
     calling.kill("SIGINT");
     const { code, stderr } = await calling.done;

@@ -15,7 +15,7 @@ test("more tasks than the server takes: one sentence, and the command that lists
     file,
     `server: { wires: [2026-07-28, 2025-11-25, sep-1686, none] }\nlimits: { maxConcurrentTasksPerOwner: 1 }\n${configText}`,
   );
-  const { url } = await bench.serve(["--port", "0", "--config", file]);
+  const { url } = await bench.serveHere(["--port", "0", "--config", file]);
   const calling = bench.start(["call", "wait", "--input", '{"file":"limit"}', "--url", url]);
   await calling.sees(/running|1\/2/);
   for (const [wire, listing] of [

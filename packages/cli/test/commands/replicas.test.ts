@@ -10,7 +10,7 @@ beforeAll(() => {
 afterAll(() => bench.dispose());
 
 test("a session of 2025-11-25 goes on at another process on the same store when its own was killed", async () => {
-  const [first, second] = [await bench.serve(), await bench.serve()];
+  const [first, second] = [await bench.serve(), await bench.serveHere()];
   const atFirst = await legacyWire(first.url);
   const { result } = await atFirst.request("tools/call", { name: "wait", arguments: { file: "go" }, task: {} });
   const { taskId } = (result?.["task"] ?? {}) as { readonly taskId?: string };

@@ -85,7 +85,7 @@ describe("a store that is away", () => {
 
 describe("the log of a server", () => {
   const logged = async (config: string): Promise<readonly { readonly instance?: string }[]> => {
-    const server = await bench.serve(["--config", config]);
+    const server = await bench.serveHere(["--config", config]);
     server.kill("SIGTERM");
     const { stderr } = await server.done;
     const lines = stderr.trimEnd().split("\n");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { freePort } from "../free-port.ts";
 import type { Running } from "../run-here.ts";
-import { createWorkbench, documentOf, type Spawned, type Workbench } from "../workbench.ts";
+import { createWorkbench, documentOf, type Workbench } from "../workbench.ts";
 
 let bench: Workbench;
 beforeAll(() => {
@@ -12,21 +12,17 @@ afterAll(() => bench.dispose());
 const tasks = (...args: string[]): string[] => ["tasks", ...args, "--config", bench.config];
 
 /** Calls the job that waits, through a server, and resolves as soon as it does. */
-const startWaiting = async (
-  url: string,
-  file: string,
-  start: (args: readonly string[]) => Running = bench.start,
-): Promise<{ taskId: string; calling: Running }> => {
-  const calling = start(["call", "wait", "--url", url, "--input", JSON.stringify({ file })]);
+const startWaiting = async (url: string, file: string): Promise<{ taskId: string; calling: Running }> => {
+  const calling = bench.start(["call", "wait", "--url", url, "--input", JSON.stringify({ file })]);
   await calling.sees(/half way/);
   const { tasks: listed } = documentOf(await bench.run(tasks("list", "--json"))) as { tasks: { taskId: string }[] };
   return { taskId: listed[0]?.taskId ?? "", calling };
 };
 
 describe("beside a running server", () => {
-  let server: Spawned & { readonly url: string };
+  let server: { readonly url: string };
   beforeAll(async () => {
-    server = await bench.serve();
+    server = await bench.serveHere();
   });
 
   test("list, show and explain see its tasks", async () => {
@@ -115,7 +111,7 @@ describe("without a server", () => {
   });
 
   test("cancel is carried out before it ends", async () => {
-    const calling = bench.spawn(["call", "wait", "--config", bench.config, "--input", '{"file":"never"}']);
+    const calling = bench.start(["call", "wait", "--config", bench.config, "--input", '{"file":"never"}']);
     await calling.sees(/half way/);
     calling.kill("SIGINT");
     const [, taskId = ""] = /tasks watch (\S+)/.exec((await calling.done).stderr) ?? [];
@@ -128,14 +124,14 @@ describe("a server that is killed", () => {
   test("the task goes on, the next server knows it, and a caller never noticed but for a pause", async () => {
     const port = await freePort();
     const first = await bench.serve(["--port", port]);
-    const { taskId, calling } = await startWaiting(first.url, "after", bench.spawn);
+    const { taskId, calling } = await startWaiting(first.url, "after");
     first.kill("SIGKILL");
     await first.done;
     await calling.sees(/trying again/);
     const alone = documentOf(await bench.run(tasks("show", taskId, "--json")));
     expect(alone).toMatchObject({ taskId, state: "running", progress: { done: 1, total: 2 } });
 
-    await bench.serve(["--port", port]);
+    await bench.serveHere(["--port", port]);
     bench.release("after");
     expect(await calling.done).toMatchObject({ code: 0, stdout: '{\n  "waited": true\n}\n' });
     const shown = await bench.run(tasks("show", taskId));
