@@ -139,12 +139,15 @@ describe("[H-6] a stop of the server", () => {
   test("does not take for a disconnect what it closes itself, when a start is too slow to be answered", async () => {
     const store = { ...memoryStore(), close: async () => {} };
     const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, task: { ackMs: 30_000 } }];
-    const { rpc, backend, server } = await serve({ tools, store });
+    const clock = fakeClock();
+    const { rpc, backend, server } = await serve({ tools, store, fake: { clock } });
     backend.faults.next("start", { answerDelayMs: 30_000 });
     const call = rpc("tools/call", { name: "job" }).catch(() => "closed");
     await eventually(() => backend.starts() === 1);
-    await server.close();
-    await call;
+    const stopped = server.close();
+    await inTime(call);
+    await clock.advance(30_000);
+    await inTime(stopped);
     const { records } = await store.list({ operator: true }, {}, undefined, 10);
     expect(records.map(({ cancel, state }) => [cancel, state])).toEqual([[undefined, "running"]]);
     expect(backend.of().cancels).toEqual([]);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { fakeClock } from "@taskbridge/testkit";
 import type { PlainTool } from "../src/index.ts";
 import { callForTask, extension } from "./rpc-client.ts";
 import { serve, stopAll } from "./serve.ts";
@@ -109,10 +110,14 @@ describe("tools/call", () => {
   });
 
   test("[A-19] the task can be read the moment its handle is out, also while the backend hangs", async () => {
-    const { rpc, backend } = await serve({ tools: [tool("job", { task: { ackMs: 20 } })] });
-    backend.faults.next("start", { before: "hang" });
+    const clock = fakeClock();
+    const { rpc, backend } = await serve({ tools: [tool("job", { task: { ackMs: 20 } })], fake: { clock } });
+    backend.faults.next("start", { delayMs: 60_000 });
     const taskId = await callForTask(rpc);
     expect((await rpc("tasks/get", { taskId })).result).toMatchObject({ taskId, status: "working" });
+    expect(backend.starts()).toBe(0);
+    // The stop of the server waits for the start.
+    await clock.advance(60_000);
   });
 
   test("a tool that is never a task answers with its result, and stops what nobody could answer", async () => {

@@ -75,10 +75,14 @@ describe("a reply that arrives at another replica than the one whose call waits 
     const { atA, b, clock } = await open();
     const call = await atA.open("tools/call", { name: "greet" });
     const stranger = await legacyRpc(b.url, { capabilities: form });
-    await reply(stranger, await call.find(isElicitation));
+    const question = await call.find(isElicitation);
+    await reply(stranger, question);
     await inTime(b.server.close());
     for (let turn = 0; turn < 5; turn++) await clock.advance(1_000);
     expect(call.messages.filter(({ result }) => result !== undefined)).toEqual([]);
+    // The stop of the server waits for the call.
+    await reply(atA, question);
+    await call.find(({ result }) => result !== undefined);
   });
 });
 
@@ -115,6 +119,10 @@ test("replies to another replica are taken up to sixteen in one batch", async ()
   await inTurns(() => answered().filter(Boolean).length === 16);
   for (let turn = 0; turn < 20; turn++) await clock.advance(250);
   expect(answered()).toEqual(calls.map((_, index) => index < 16));
+  // The stop of the server waits for the last call.
+  const last = calls.at(-1) as MessageStream;
+  await reply(session, await last.find(isElicitation));
+  await last.find(({ result }) => result !== undefined);
 });
 
 describe("a reply about a task that is no answer to its question", () => {
