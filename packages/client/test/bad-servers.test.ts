@@ -59,7 +59,17 @@ describe("a server that answers what the protocol does not allow", () => {
   });
 });
 
-const withoutPauses = { now: () => 0, sleep: async () => {}, after: () => () => {} };
+/** Every pause passes at once. */
+const withoutPauses = () => {
+  let time = 0;
+  return {
+    now: () => time,
+    sleep: async (ms: number) => {
+      time += ms;
+    },
+    after: () => () => {},
+  };
+};
 
 describe("what ends a task without a result", () => {
   test.each<[object, TaskClientErrorCode]>([
@@ -70,7 +80,7 @@ describe("what ends a task without a result", () => {
     [{ error: { code: -32_603, message: "oh" } }, "refused"],
   ])("%j: %s", async (answer, code) => {
     const client = scriptedClient({ ...modern, answer: (method) => (method === "tools/call" ? task : answer) });
-    const pending = createTaskClient(client, {}, withoutPauses).beginCall("job");
+    const pending = createTaskClient(client, {}, withoutPauses()).beginCall("job");
     expect(await codeOf(pending.result())).toBe(code);
     await expect(pending.result()).rejects.toMatchObject({ taskId: "t-1" });
   });

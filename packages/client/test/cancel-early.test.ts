@@ -1,4 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { systemClock } from "../src/clock.ts";
+import { createTaskClient } from "../src/create-task-client.ts";
 import { taskClient } from "../src/index.ts";
 import { core, modern, type Script, type ScriptedClient, scriptedClient } from "./scripted-client.ts";
 import { eventually } from "./serve.ts";
@@ -44,7 +46,9 @@ describe.each(ways)("cancelled while a question before the task is open: %s", (_
       },
     });
     let asked: AbortSignal | undefined;
-    const pending = taskClient(client).beginCall(
+    // The pauses of the cancel pass at once.
+    const clock = { ...systemClock, sleep: async () => {} };
+    const pending = createTaskClient(client, {}, clock).beginCall(
       "job",
       {},
       {
