@@ -1,8 +1,11 @@
+import { fileURLToPath } from "node:url";
 import { jestConfig } from "@taskbridge/config/jest";
-// Once, before Jest's own workers start.
-import { ensurePgbouncer, ensurePostgres } from "@taskbridge/services/postgres";
 
-await ensurePostgres();
-await ensurePgbouncer();
+/** @type {import("jest").Config} */
+const config = {
+  ...jestConfig,
+  globalSetup: fileURLToPath(new URL("test/start-shared-server.mjs", import.meta.url)),
+  globalTeardown: fileURLToPath(new URL("test/stop-shared-server.mjs", import.meta.url)),
+};
 
-export { jestConfig as default };
+export { config as default };

@@ -31,7 +31,7 @@ export const startServer = (options: Partial<PostgresServerOptions> = {}): Promi
   startPostgres({ programs: engine.kind === "programs" ? engine.folder : "", ...options });
 
 export interface Database {
-  /** Of the user's database, or of a server that the tests of this file share. */
+  /** Of the user's database, or of a server that all test files share. */
   readonly url: () => string;
   /** A name for a schema that nobody else has; dropped after the tests. */
   readonly newSchema: () => string;
@@ -42,24 +42,21 @@ export interface Database {
 }
 
 /** Where the tests of a file work, from its first test to its last. */
-export const useDatabase = (options: Partial<PostgresServerOptions> = {}): Database => {
-  let server: PostgresServer | undefined;
+export const useDatabase = (): Database => {
   let admin: Pool | undefined;
   const schemas: string[] = [];
-  const url = (): string => (engine.kind === "url" ? engine.url : (server?.url ?? ""));
+  const url = (): string => (engine.kind === "url" ? engine.url : (process.env.TASKBRIDGE_SHARED_POSTGRES ?? ""));
   const run = async <Row>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> => {
     if (admin === undefined) throw new Error("there is a database only while tests run");
     return (await admin.query(sql, [...values])).rows as Row[];
   };
   beforeAll(async () => {
     if (engine.kind === "missing") return;
-    if (engine.kind === "programs") server = await startServer(options);
     admin = new Pool({ connectionString: url(), max: 3 });
   });
   afterAll(async () => {
-    for (const schema of engine.kind === "url" ? schemas : []) await run(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+    for (const schema of schemas) await run(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
     await admin?.end();
-    await server?.stop();
   });
   return {
     url,
