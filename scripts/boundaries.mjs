@@ -1,4 +1,4 @@
-// Checks every import of every package against scripts/layering/rooms.mjs and the package's declared dependencies.
+// Checks every import of every package against scripts/layering/layers.mjs and the package's declared dependencies.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { install } from "./workspace/install.mjs";
@@ -28,12 +28,12 @@ process.exitCode = violations.length === 0 ? 0 : 1;
 
 /** @param {string} folder */
 function sourceFiles(folder) {
-  const places = folder.startsWith("examples/") ? [""] : ["src", "test"];
-  return places
-    .map((place) => join(folder, place))
-    .filter((place) => existsSync(join(root, place)))
-    .flatMap((place) =>
-      readdirSync(join(root, place), { recursive: true, encoding: "utf8" }).map((name) => join(place, name)),
+  const locations = folder.startsWith("examples/") ? [""] : ["src", "test"];
+  return locations
+    .map((location) => join(folder, location))
+    .filter((location) => existsSync(join(root, location)))
+    .flatMap((location) =>
+      readdirSync(join(root, location), { recursive: true, encoding: "utf8" }).map((name) => join(location, name)),
     )
     .map((path) => path.split(sep).join("/"))
     .filter((path) => /\.(ts|mts|mjs|js)$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path));

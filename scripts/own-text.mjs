@@ -11,6 +11,6 @@ const found = paths.flatMap((path) =>
     ({ line, text }) => `${path}:${line}: ${text.slice(0, 120)}`,
   ),
 );
-for (const place of found) console.error(place);
+for (const location of found) console.error(location);
 console.log(`own-text: ${paths.length} files, ${found.length} lines that belong to others`);
 process.exitCode = found.length === 0 ? 0 : 1;

@@ -21,7 +21,7 @@ const runs = [
   },
   {
     folder: "packages/server",
-    tests: "test/untasked/long-pipeline",
+    tests: "test/no-tasks/long-pipeline",
     sizes: { TASKBRIDGE_LONG_PIPELINE: "1" },
   },
   {
@@ -100,7 +100,7 @@ const runs = [
       TASKBRIDGE_KILLS: "20",
       TASKBRIDGE_KILL_RECORDS: "300",
       // The adapter's own: a start is taken for one that never was a minute after it was sent.
-      TASKBRIDGE_KILL_SETTLE_MS: "60000",
+      TASKBRIDGE_KILL_VISIBILITY_DELAY_MS: "60000",
       TASKBRIDGE_KILL_LAG_MS: "5000",
     },
   },

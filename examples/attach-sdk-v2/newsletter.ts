@@ -34,7 +34,9 @@ export const createNewsletter = (files: NewsletterFiles): McpServer => {
     "draft_issue",
     { description: "Asks for a new issue.", argsSchema: z.object({ topic: z.string() }) },
     ({ topic }) => ({
-      messages: [{ role: "user", content: { type: "text", text: `Write an issue of our newsletter about ${topic}.` } }],
+      messages: [
+        { role: "user", content: { type: "text", text: `Write an issue of our newsreplica message about ${topic}.` } },
+      ],
     }),
   );
   newsletter.registerResource("sent", "newsletter://sent", { mimeType: "application/jsonl" }, async ({ href }) => ({

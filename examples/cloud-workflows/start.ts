@@ -44,9 +44,9 @@ async function callPublish(env: NodeJS.ProcessEnv): Promise<number> {
 }
 
 /** Runs the command that the call prints for its question. Resolves once the call has nothing more to say. */
-async function answer(told: Readable, env: NodeJS.ProcessEnv): Promise<void> {
+async function answer(reported: Readable, env: NodeJS.ProcessEnv): Promise<void> {
   const answering: Promise<unknown>[] = [];
-  for await (const line of createInterface({ input: told })) {
+  for await (const line of createInterface({ input: reported })) {
     console.error(line);
     const [, command] = /^ +taskbridge (tasks answer \S+ --config \S+)/.exec(line) ?? [];
     if (command === undefined) continue;

@@ -46,11 +46,11 @@ async function dieWith(taskId?: string): Promise<string> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   for await (const line of createInterface({ input: child.stdout })) {
-    const [, told] = /^task (\S+)$/.exec(line) ?? [];
-    if (told === undefined) continue;
+    const [, fault] = /^task (\S+)$/.exec(line) ?? [];
+    if (fault === undefined) continue;
     child.kill("SIGKILL");
     await once(child, "close");
-    return told;
+    return fault;
   }
   throw new Error("the client ended before it had a task");
 }

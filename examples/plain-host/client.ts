@@ -18,7 +18,7 @@ interface ToolCall {
 /** Hosts give a call up after so long. Nothing below comes near it, however long the pipeline takes. */
 const timeout = 60_000;
 /** A model that turns in circles is stopped. */
-const mostCalls = 5;
+const maxCalls = 5;
 
 const data = await mkdtemp(join(tmpdir(), "taskbridge-plain-host-"));
 const host = new Client({ name: "plain-host", version: "1.0.0" });
@@ -53,7 +53,7 @@ async function answerUser(first: ToolCall, names: readonly string[]): Promise<re
   const answers: CallToolResult[] = [];
   for (let call: ToolCall | undefined = first; call !== undefined; ) {
     assert.ok(names.includes(call.name), `the model calls ${call.name}, which is not there`);
-    assert.ok(answers.length < mostCalls, "the model turns in circles");
+    assert.ok(answers.length < maxCalls, "the model turns in circles");
     const answer = await callTool(call);
     answers.push(answer);
     call = chooseNext(answer);
@@ -74,8 +74,8 @@ async function callTool({ name, args }: ToolCall): Promise<CallToolResult> {
 function chooseNext({ structuredContent }: CallToolResult): ToolCall | undefined {
   const next = structuredContent?.["next"];
   if (next === undefined) return undefined;
-  const told = /call (\w+) with (\w+) (\S+) and (\w+) (\d+)/.exec(String(next));
-  assert.ok(told, `the model does not understand: ${next}`);
-  const [, name = "", id = "", taskId, wait = "", seconds] = told;
+  const fault = /call (\w+) with (\w+) (\S+) and (\w+) (\d+)/.exec(String(next));
+  assert.ok(fault, `the model does not understand: ${next}`);
+  const [, name = "", id = "", taskId, wait = "", seconds] = fault;
   return { name, args: { [id]: taskId, [wait]: Number(seconds) } };
 }

@@ -23,8 +23,8 @@ export class SlowFirst extends TestSequencer {
 
 /** @param {Test} test Its duration is that of the last time. */
 function rank({ path, duration }) {
-  const place = duration === undefined ? slowTests.findIndex((name) => path.endsWith(name)) : -1;
-  return place === -1 ? slowTests.length : place;
+  const position = duration === undefined ? slowTests.findIndex((name) => path.endsWith(name)) : -1;
+  return position === -1 ? slowTests.length : position;
 }
 
 // biome-ignore lint/style/noDefaultExport: Jest asks for it.

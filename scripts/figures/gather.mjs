@@ -11,7 +11,7 @@ import { privateMembers } from "./private-members.mjs";
 /** @typedef {import("./source-files.mjs").SourceFile} SourceFile */
 /** @typedef {{ readonly figure: string, readonly of: string, readonly value: string | number }} Row */
 
-const mostLines = 300;
+const maxLines = 300;
 const fewLines = 30;
 const copyLines = 8;
 
@@ -57,7 +57,7 @@ export function shapeRows(files) {
   const sources = files.filter(({ kind }) => kind !== "tests");
   const graph = importGraph(sources);
   const circles = findCircles(graph);
-  const large = sources.filter(({ code }) => code.length > mostLines);
+  const large = sources.filter(({ code }) => code.length > maxLines);
   const small = sources.filter(({ path, code }) => code.length < fewLines && importersOf(path, graph).length === 1);
   return [
     { figure: "import circles", of: "all packages", value: circles.length },
@@ -66,7 +66,7 @@ export function shapeRows(files) {
       of: ownerOf(sources, circle[0]),
       value: circle.map((path) => posix.relative(ownerOf(sources, path), path)).join(", "),
     })),
-    { figure: `files over ${mostLines} code lines`, of: "all packages", value: large.length },
+    { figure: `files over ${maxLines} code lines`, of: "all packages", value: large.length },
     ...large.map(({ path, code }) => ({ figure: "large file", of: path, value: code.length })),
     { figure: `files under ${fewLines} with one importer`, of: "all packages", value: small.length },
     ...owners(small).map((owner) => ({
@@ -114,12 +114,12 @@ export function copyRows(files) {
       copyLines,
     );
     const lines = copies.reduce((sum, copy) => sum + copy.lines, 0);
-    const longest = of === "tests" ? copies.slice(0, 5) : copies;
+    const maxLength = of === "tests" ? copies.slice(0, 5) : copies;
     return [
       { figure: `copies of ${copyLines} lines and more`, of, value: `${copies.length}, ${lines} lines` },
-      ...longest.map(({ place, copyOf, lines: length }) => ({
+      ...maxLength.map(({ location, copyOf, lines: length }) => ({
         figure: "copy",
-        of: place,
+        of: location,
         value: `${length} of ${copyOf}`,
       })),
     ];

@@ -76,9 +76,9 @@ async function trace(request) {
     await inspector.post("Profiler.takePreciseCoverage");
     await request();
     const entered = await enteredFunctions();
-    always = always === undefined ? entered : new Set([...always].filter((place) => entered.has(place)));
+    always = always === undefined ? entered : new Set([...always].filter((location) => entered.has(location)));
   }
-  const files = new Set([...(always ?? [])].map((place) => place.slice(0, place.lastIndexOf(":"))));
+  const files = new Set([...(always ?? [])].map((location) => location.slice(0, location.lastIndexOf(":"))));
   return { functions: always?.size ?? 0, files: files.size };
 }
 

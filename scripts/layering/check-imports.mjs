@@ -1,9 +1,9 @@
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
-import { insiders, rooms } from "./rooms.mjs";
+import { insiders, layers } from "./layers.mjs";
 
 /** @typedef {import("./read-imports.mjs").Import} Import */
-/** @typedef {import("./rooms.mjs").Room} Room */
+/** @typedef {import("./layers.mjs").Layer} Layer */
 /** @typedef {import("../workspace/packages.mjs").Manifest} Manifest */
 
 /**
@@ -13,7 +13,7 @@ import { insiders, rooms } from "./rooms.mjs";
  */
 
 /**
- * Checks the files of one package against the rooms and against what its manifest declares.
+ * Checks the files of one package against the layers and against what its manifest declares.
  * @param {string} folder The package's, relative to the repository.
  * @param {Manifest} manifest
  * @param {readonly SourceFile[]} files
@@ -37,23 +37,24 @@ export function checkImports(folder, manifest, files, workspace) {
  * @returns {string | undefined} What is wrong with it.
  */
 function checkImport(owner, path, entry) {
-  const room = roomOf(path);
+  const layer = layerOf(path);
   const { specifier } = entry;
   if (specifier.startsWith(".")) {
     const target = posix.join(posix.dirname(path), specifier);
     if (insiders[path] !== undefined && target.startsWith(insiders[path])) return undefined;
     if (!target.startsWith(`${owner.folder}/`)) return "leaves its package: import the other package by its name";
-    if (room === undefined || isTest(path)) return undefined;
-    const other = roomOf(target);
-    return other === room || (other && room.may.includes(other.name))
+    if (layer === undefined || isTest(path)) return undefined;
+    const other = layerOf(target);
+    return other === layer || (other && layer.may.includes(other.name))
       ? undefined
-      : refusal(room, other?.name ?? target);
+      : refusal(layer, other?.name ?? target);
   }
   if (/^(@taskbridge\/[^/]+|taskbridge)\/(src|dist)(\/|$)/.test(specifier)) {
     return "reaches into another package: import what its exports publish";
   }
   return (
-    checkDeclared(owner, path, specifier) ?? (room === undefined || isTest(path) ? undefined : checkModule(room, entry))
+    checkDeclared(owner, path, specifier) ??
+    (layer === undefined || isTest(path) ? undefined : checkModule(layer, entry))
   );
 }
 
@@ -74,17 +75,17 @@ function checkDeclared({ manifest, workspace }, path, specifier) {
 }
 
 /**
- * @param {Room} room
+ * @param {Layer} layer
  * @param {Import} entry
  * @returns {string | undefined}
  */
-function checkModule(room, { specifier, dynamic }) {
+function checkModule(layer, { specifier, dynamic }) {
   const kind = isBuiltin(specifier) ? "node:*" : isExternal(specifier) ? "external" : undefined;
-  const allowed = room.may.some((entry) => entry === kind || matches(entry, specifier));
+  const allowed = layer.may.some((entry) => entry === kind || matches(entry, specifier));
   if (allowed) return undefined;
-  const onlyDynamic = room.dynamic?.some((entry) => matches(entry, specifier)) ?? false;
-  if (onlyDynamic) return dynamic ? undefined : `may be imported in ${room.name} by import() only`;
-  return refusal(room, specifier);
+  const onlyDynamic = layer.dynamic?.some((entry) => matches(entry, specifier)) ?? false;
+  if (onlyDynamic) return dynamic ? undefined : `may be imported in ${layer.name} by import() only`;
+  return refusal(layer, specifier);
 }
 
 /**
@@ -95,7 +96,7 @@ function checkSinglePort(files) {
   /** @type {Map<string, Set<string>>} */
   const importers = new Map();
   for (const { path, imports } of files) {
-    if (isTest(path) || !roomOf(path)?.oneFilePerPackage) continue;
+    if (isTest(path) || !layerOf(path)?.oneFilePerPackage) continue;
     for (const { specifier } of imports) {
       if (specifier.startsWith(".") || isBuiltin(specifier) || !isExternal(specifier)) continue;
       const name = packageName(specifier);
@@ -108,16 +109,16 @@ function checkSinglePort(files) {
 }
 
 /**
- * @param {Room} room
+ * @param {Layer} layer
  * @param {string} target
  */
-function refusal(room, target) {
-  return `is refused: ${room.name} may not import ${target}`;
+function refusal(layer, target) {
+  return `is refused: ${layer.name} may not import ${target}`;
 }
 
 /** @param {string} path */
-function roomOf(path) {
-  return rooms.find(({ files }) => path.startsWith(files));
+function layerOf(path) {
+  return layers.find(({ files }) => path.startsWith(files));
 }
 
 /** @param {string} path */

@@ -12,9 +12,9 @@ import { cancelJob } from "./cancel-job.ts";
 import { findStart } from "./events/find-start.ts";
 import { eventSearcher } from "./events/search-events.ts";
 import { watchQueues } from "./events/watch-queues.ts";
-import { type JobPlace, toRef } from "./execution-ref.ts";
+import { type JobLocation, toRef } from "./execution-ref.ts";
 import { forgetJob } from "./forget-job.ts";
-import { changes, guardedCalls, looks } from "./guarded-calls.ts";
+import { changes, guardedCalls, reads } from "./guarded-calls.ts";
 import { inspectJobs } from "./inspect-jobs.ts";
 import { checkQueues } from "./operator/check-queues.ts";
 import { discoverQueues } from "./operator/discover-queues.ts";
@@ -51,27 +51,30 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
   const search = eventSearcher();
   let isClosed = false;
 
-  const placeOf = (queue: string): Pick<JobPlace, "prefix" | "queue"> => ({ prefix: client.prefixOf(queue), queue });
+  const locationOf = (queue: string): Pick<JobLocation, "prefix" | "queue"> => ({
+    prefix: client.prefixOf(queue),
+    queue,
+  });
   const { guarded, onJob } = guardedCalls(client, () => isClosed);
 
   const start = (request: StartRequest<BullmqTarget>, context: CallContext): Promise<StartOutcome> =>
     guarded(changes("start"), context, async (client) => {
       const target = parseTarget(request.target);
       const parsed = parseStart(request, target, options.jobOptions);
-      const queue = await client.open(placeOf(target.queue));
+      const queue = await client.open(locationOf(target.queue));
       const { key, firstSentAt } = request;
       if (firstSentAt === undefined) return startJob(queue, parsed);
       return repeatStart(queue, parsed, { key, firstSentAt, now: context.now, search, operation: "start" });
     });
 
   const cancel = (ref: ExecutionRef, reason: string, context: CallContext): Promise<void> =>
-    onJob(changes("cancel"), ref, context, async ({ client, place }) => {
-      const told = { reason: reason === "" ? "cancelled" : reason, now: context.now() };
-      const cancelled = await cancelJob(client, place, told);
-      if (cancelled !== "told") return;
+    onJob(changes("cancel"), ref, context, async ({ client, location }) => {
+      const cancellation = { reason: reason === "" ? "cancelled" : reason, now: context.now() };
+      const cancelled = await cancelJob(client, location, cancellation);
+      if (cancelled !== "signalled") return;
       context.log(
         "info",
-        `a worker holds the job ${place.id} in ${place.queue}: it stops if it uses the worker helper`,
+        `a worker holds the job ${location.id} in ${location.queue}: it stops if it uses the worker helper`,
       );
     });
 
@@ -82,13 +85,13 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
     parseTarget,
     start,
     inspect: (items, context) =>
-      guarded(looks("inspect"), context, (client) => inspectJobs(client, items, search, context)),
+      guarded(reads("inspect"), context, (client) => inspectJobs(client, items, search, context)),
     cancel,
     answer: (ref, request, context) =>
-      onJob(changes("answer"), ref, context, ({ queue, place }) => answerJob(queue, place.id, request)),
+      onJob(changes("answer"), ref, context, ({ queue, location }) => answerJob(queue, location.id, request)),
     find: ({ key, target, firstSentAt }, context) =>
-      guarded(looks("find"), context, async () => {
-        const queue = await client.open(placeOf(parseTarget(target).queue));
+      guarded(reads("find"), context, async () => {
+        const queue = await client.open(locationOf(parseTarget(target).queue));
         const { rows } = await queue.read([key]);
         const ref = toRef({ prefix: queue.prefix, queue: queue.name, id: key });
         if (rows[0] !== undefined && rows[0].state !== "missing") return ref;
@@ -96,22 +99,23 @@ export const bullmq = (given: BullmqAdapterOptions = {}): BullmqAdapter => {
         return kept === undefined ? undefined : ref;
       }),
     watch: (request, context) =>
-      guarded(looks("watch"), context, () => {
+      guarded(reads("watch"), context, () => {
         const queues = new Set(request.targets.map(({ queue }) => queue).filter((queue) => !isTemplate(queue)));
-        return watchQueues(client, [...queues].map(placeOf), request, context);
+        return watchQueues(client, [...queues].map(locationOf), request, context);
       }),
     readOutput: (ref, range, context) =>
-      onJob(looks("readOutput"), ref, context, ({ queue, place }) => readOutput(queue, place.id, range)),
-    forget: (ref, context) => onJob(changes("forget"), ref, context, ({ queue, place }) => forgetJob(queue, place.id)),
+      onJob(reads("readOutput"), ref, context, ({ queue, location }) => readOutput(queue, location.id, range)),
+    forget: (ref, context) =>
+      onJob(changes("forget"), ref, context, ({ queue, location }) => forgetJob(queue, location.id)),
     async *discover(filter, context) {
       const found = discoverQueues(client, options.prefix, filter);
       for (;;) {
-        const next = await guarded(looks("discover"), context, () => found.next());
+        const next = await guarded(reads("discover"), context, () => found.next());
         if (next.done === true) return;
         yield next.value;
       }
     },
-    check: (targets, context) => guarded(looks("check"), context, () => checkQueues(client, targets, context.signal)),
+    check: (targets, context) => guarded(reads("check"), context, () => checkQueues(client, targets, context.signal)),
     async close() {
       isClosed = true;
       await client.close();

@@ -1,14 +1,14 @@
 import { BridgeError } from "@taskbridge/core/adapter";
-import type { JobPlace } from "./execution-ref.ts";
+import type { JobLocation } from "./execution-ref.ts";
 import type { BullmqClient, Cancel, QueuePort } from "./redis/client.ts";
 
 /** Two are enough, unless another process cancels the same job. */
-const mostTurns = 5;
+const maxTurns = 5;
 /** Children of children of children. */
 const deepest = 10;
 
-/** `removed`: it never runs again. `told`: a worker holds it, and has been told to stop. */
-export type Cancelled = "removed" | "told" | "ended";
+/** `removed`: it never runs again. `signalled`: a worker holds it, and has been told to stop. */
+export type Cancelled = "removed" | "signalled" | "ended";
 
 /** Takes a job out of its queue and removes it, or tells the worker that holds it. Under the ID of our own job the reason is kept, so that no late start adds it again. */
 const stopJob = async (
@@ -17,12 +17,12 @@ const stopJob = async (
   cancel: Cancel,
 ): Promise<{ readonly cancelled: Cancelled; readonly children: readonly string[] }> => {
   const children = new Set<string>();
-  for (let turn = 0; turn < mostTurns; turn++) {
+  for (let turn = 0; turn < maxTurns; turn++) {
     const marked = await queue.markCancelled(id, cancel);
     for (const child of marked.children) children.add(child);
     if (marked.state === "gone") return { cancelled: "removed", children: [...children] };
     if (marked.state === "ended") return { cancelled: "ended", children: [] };
-    if (marked.state === "held") return { cancelled: "told", children: [...children] };
+    if (marked.state === "held") return { cancelled: "signalled", children: [...children] };
     await queue.remove(id);
   }
   throw new BridgeError("unavailable", `the job ${id} is there again each time it is removed`, { operation: "cancel" });
@@ -31,13 +31,13 @@ const stopJob = async (
 /** Stops a job and what it waits for. */
 export const cancelJob = async (
   client: BullmqClient,
-  place: JobPlace,
+  location: JobLocation,
   cancel: Omit<Cancel, "isOurs">,
   depth = 0,
-  root: JobPlace = place,
+  root: JobLocation = location,
 ): Promise<Cancelled> => {
-  const queue = await client.open(place, root);
-  const { cancelled, children } = await stopJob(queue, place.id, { ...cancel, isOurs: depth === 0 });
+  const queue = await client.open(location, root);
+  const { cancelled, children } = await stopJob(queue, location.id, { ...cancel, isOurs: depth === 0 });
   // The parent goes first: else the removal of its last child would set it free to run.
   for (const key of depth < deepest ? children : []) {
     const child = await queue.locate(key);

@@ -1,20 +1,20 @@
 import { BridgeError, type CallContext, type ExecutionRef, isBridgeError, withSignal } from "@taskbridge/core/adapter";
-import { type JobPlace, parseRef } from "./execution-ref.ts";
-import { type ErrorPlace, toError, toFinding } from "./mapping/to-error.ts";
+import { type JobLocation, parseRef } from "./execution-ref.ts";
+import { type ErrorDetails, toError, toFinding } from "./mapping/to-error.ts";
 import type { BullmqClient, QueuePort } from "./redis/client.ts";
 import { type CallState, clientOfCall } from "./redis/client-of-call.ts";
 
 /** What is done, and what it is when it was given up after something of it had left. */
-export type Verb = Pick<ErrorPlace, "operation" | "ifSent">;
+export type Verb = Pick<ErrorDetails, "operation" | "ifSent">;
 
 export const changes = (operation: string): Verb => ({ operation, ifSent: "outcome_unknown" });
-export const looks = (operation: string): Verb => ({ operation, ifSent: "unavailable" });
+export const reads = (operation: string): Verb => ({ operation, ifSent: "unavailable" });
 
 /** What one call works with. */
 export interface JobCall {
   readonly client: BullmqClient;
   readonly queue: QueuePort;
-  readonly place: JobPlace;
+  readonly location: JobLocation;
 }
 
 export interface GuardedCalls {
@@ -44,8 +44,8 @@ export const guardedCalls = (client: BullmqClient, isClosed: () => boolean): Gua
     guarded,
     onJob: (verb, ref, context, work) =>
       guarded(verb, context, async (ofCall) => {
-        const place = parseRef(ref);
-        return work({ client: ofCall, queue: await ofCall.open(place), place });
+        const location = parseRef(ref);
+        return work({ client: ofCall, queue: await ofCall.open(location), location });
       }),
   };
 };

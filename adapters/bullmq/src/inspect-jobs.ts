@@ -11,25 +11,27 @@ import {
 import { cancelJob } from "./cancel-job.ts";
 import { findLostJobs, toUnlisted } from "./events/find-lost-jobs.ts";
 import type { SearchEvents } from "./events/search-events.ts";
-import { type JobPlace, parseRef } from "./execution-ref.ts";
+import { type JobLocation, parseRef } from "./execution-ref.ts";
 import { isReply, toError } from "./mapping/to-error.ts";
 import { lastStack, toSnapshot } from "./mapping/to-snapshot.ts";
 import type { BullmqClient, JobRow, QueuePort, QueueRead } from "./redis/client.ts";
 
-const place = { operation: "inspect", ifSent: "unavailable" } as const;
+const call = { operation: "inspect", ifSent: "unavailable" } as const;
 
 interface Wanted {
   readonly index: number;
-  readonly place: JobPlace;
+  readonly location: JobLocation;
   readonly isDetailed: boolean;
   readonly previous: ExecutionSnapshot | undefined;
 }
 
 /** Those of one queue together. */
-const byQueue = <Item extends { readonly place: JobPlace }>(items: readonly Item[]): readonly (readonly Item[])[] => {
+const byQueue = <Item extends { readonly location: JobLocation }>(
+  items: readonly Item[],
+): readonly (readonly Item[])[] => {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
-    const name = `${item.place.prefix}:${item.place.queue}`;
+    const name = `${item.location.prefix}:${item.location.queue}`;
     groups.set(name, [...(groups.get(name) ?? []), item]);
   }
   return [...groups.values()];
@@ -38,13 +40,13 @@ const byQueue = <Item extends { readonly place: JobPlace }>(items: readonly Item
 /** Opens the queue of such a group and reads its jobs. */
 const readGroup = async (
   client: BullmqClient,
-  group: readonly { readonly place: JobPlace }[],
-  { detailed, parent }: { readonly detailed?: ReadonlySet<string>; readonly parent?: JobPlace } = {},
+  group: readonly { readonly location: JobLocation }[],
+  { detailed, parent }: { readonly detailed?: ReadonlySet<string>; readonly parent?: JobLocation } = {},
 ): Promise<QueueRead & { readonly queue: QueuePort }> => {
-  const places = group.map(({ place }) => place);
-  const queue = await client.open(places[0] as JobPlace, parent);
+  const locations = group.map(({ location: call }) => call);
+  const queue = await client.open(locations[0] as JobLocation, parent);
   const read = await queue.read(
-    places.map(({ id }) => id),
+    locations.map(({ id }) => id),
     detailed,
   );
   return { ...read, queue };
@@ -57,17 +59,17 @@ const isCancelledInQueue = ({ cancelReason, state }: JobRow): boolean =>
 const readChildren = async (
   client: BullmqClient,
   queue: QueuePort,
-  parent: JobPlace,
+  parent: JobLocation,
   { childKeys }: JobRow,
 ): Promise<Pick<ExecutionSnapshot, "children">> => {
   if (childKeys.length === 0) return {};
   const found = await Promise.all(childKeys.map((key) => queue.locate(key)));
-  const places = found.flatMap((place) => (place === undefined ? [] : [{ place }]));
+  const locations = found.flatMap((call) => (call === undefined ? [] : [{ location: call }]));
   const groups = await Promise.all(
-    byQueue(places).map(async (group) => {
+    byQueue(locations).map(async (group) => {
       const { rows, isPaused } = await readGroup(client, group, { parent });
       return rows.map((row, index): ExecutionChild => {
-        const name = row.name ?? group[index]?.place.id ?? "job";
+        const name = row.name ?? group[index]?.location.id ?? "job";
         // Its parent still counts it, so that it was processed and then removed.
         return { name, status: row.state === "missing" ? "succeeded" : toSnapshot(row, { isPaused }).status };
       });
@@ -77,10 +79,10 @@ const readChildren = async (
 };
 
 /** Tells operators of a failure what models do not need to know. */
-const logStack = (row: JobRow, { place, previous }: Wanted, context: CallContext): void => {
+const logStack = (row: JobRow, { location: call, previous }: Wanted, context: CallContext): void => {
   const stack = row.state === "failed" ? lastStack(row) : undefined;
   if (stack === undefined || (previous !== undefined && isEnded(previous.status))) return;
-  context.log("warn", `job ${place.id} of ${place.queue} failed`, { attempts: row.attemptsMade, stack });
+  context.log("warn", `job ${call.id} of ${call.queue} failed`, { attempts: row.attemptsMade, stack });
 };
 
 /** Looks at jobs of one queue: one round trip, and more only for detail, for what is missing, and for what is cancelled but came back. */
@@ -90,34 +92,34 @@ const inspectQueue = async (
   search: SearchEvents,
   context: CallContext,
 ): Promise<readonly InspectOutcome[]> => {
-  const detailed = new Set(wanted.filter(({ isDetailed }) => isDetailed).map(({ place }) => place.id));
+  const detailed = new Set(wanted.filter(({ isDetailed }) => isDetailed).map(({ location: call }) => call.id));
   const { queue, rows, exists, isPaused } = await readGroup(client, wanted, { detailed });
   const idsOf = (state: JobRow["state"]): readonly string[] =>
-    wanted.filter((_, index) => rows[index]?.state === state).map(({ place }) => place.id);
+    wanted.filter((_, index) => rows[index]?.state === state).map(({ location: call }) => call.id);
   const [lost, workers] = await Promise.all([
     findLostJobs(queue, idsOf("missing"), exists, search),
     // Some hosted Redis do not list their clients.
     idsOf("waiting").some((id) => detailed.has(id)) ? queue.countWorkers().catch(() => undefined) : undefined,
   ]);
-  const lookAt = async (want: Wanted, row: JobRow): Promise<InspectOutcome> => {
+  const inspectOne = async (want: Wanted, row: JobRow): Promise<InspectOutcome> => {
     if (row.state === "unlisted") return { notFound: toUnlisted(queue) };
-    const found = lost.get(want.place.id);
+    const found = lost.get(want.location.id);
     if (found !== undefined) return found;
     if (isCancelledInQueue(row)) {
       // Its worker has given it back, to be tried again or to wait.
       const goneReason = row.cancelReason ?? "";
-      const cancelled = await cancelJob(client, want.place, { reason: goneReason, now: context.now() });
+      const cancelled = await cancelJob(client, want.location, { reason: goneReason, now: context.now() });
       if (cancelled === "removed") return { snapshot: toSnapshot({ ...row, state: "gone", goneReason }, { isPaused }) };
     }
     logStack(row, want, context);
     if (!want.isDetailed) return { snapshot: toSnapshot(row, { isPaused }) };
-    const children = await readChildren(client, queue, want.place, row);
+    const children = await readChildren(client, queue, want.location, row);
     return { snapshot: { ...toSnapshot(row, { isPaused, workers }), ...children } };
   };
   const toOutcome = (want: Wanted, row: JobRow): Promise<InspectOutcome> =>
-    lookAt(want, row).catch((error: unknown): InspectOutcome => {
+    inspectOne(want, row).catch((error: unknown): InspectOutcome => {
       if (!isBridgeError(error) && !isReply(error)) throw error;
-      return { error: toError(error, { ...place, wasSent: true, hasChanged: true }) };
+      return { error: toError(error, { ...call, wasSent: true, hasChanged: true }) };
     });
   return Promise.all(wanted.map((want, index) => toOutcome(want, rows[index] as JobRow)));
 };
@@ -135,7 +137,7 @@ export const inspectJobs = async (
   const outcomes: InspectOutcome[] = [];
   const wanted = items.flatMap(({ ref, want, previous }, index): Wanted[] => {
     try {
-      return [{ index, place: parseRef(ref), isDetailed: want === "detail", previous }];
+      return [{ index, location: parseRef(ref), isDetailed: want === "detail", previous }];
     } catch (error) {
       outcomes[index] = { error: toBridgeError(error) };
       return [];

@@ -12,7 +12,7 @@ describeRedis("a cancel", () => {
   });
   afterEach(() => bench.close());
 
-  const cancel = (ref: Parameters<RedisBench["look"]>[0]) => bench.adapter.cancel(ref, "enough", bench.context());
+  const cancel = (ref: Parameters<RedisBench["inspect"]>[0]) => bench.adapter.cancel(ref, "enough", bench.context());
 
   it.each([
     ["waiting", {}],
@@ -22,7 +22,9 @@ describeRedis("a cancel", () => {
     const { ref, id } = await bench.start("succeeds", {}, options);
     await cancel(ref);
     await cancel(ref);
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "cancelled", failure: { reason: "enough" } } });
+    expect(await bench.inspect(ref)).toMatchObject({
+      snapshot: { status: "cancelled", failure: { reason: "enough" } },
+    });
     expect(await bench.queue.getJobCountByTypes("waiting", "delayed", "prioritized")).toBe(0);
     expect(await bench.queue.getJobState(id)).toBe("unknown");
     await bench.work("plain");
@@ -61,7 +63,7 @@ describeRedis("a cancel", () => {
     await bench.seen(ref, "it runs", ({ status }) => status === "running");
     await cancel(ref);
     expect(bench.logged.map(([message]) => message).join()).toContain("worker helper");
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "running" } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "running" } });
     expect((await bench.ended(ref)).status).toBe("succeeded");
   });
 
@@ -111,7 +113,7 @@ describeRedis("a cancel", () => {
     const { ref: other } = await bench.start("succeeds");
     await bench.ended(other);
     await cancelling;
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "cancelled" } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "cancelled" } });
     expect(await bench.journal()).toHaveLength(1);
   });
 
@@ -152,7 +154,7 @@ describeRedis("a cancel", () => {
       children: [child],
     });
     const ref = toRef({ prefix: bench.prefix, queue: bench.queueName, id });
-    expect(await bench.look(ref, "detail")).toMatchObject({
+    expect(await bench.inspect(ref, "detail")).toMatchObject({
       snapshot: { children: [{ name: "chapter", status: "queued" }] },
     });
     await cancel(ref);
@@ -186,7 +188,7 @@ describeRedis("a cancel", () => {
     );
     const ref = toRef({ prefix: bench.prefix, queue: bench.queueName, id });
     await cancel(ref);
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "cancelled" } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "cancelled" } });
     await until("the running child is stopped", async () =>
       (await bench.queue.getJobState(held)) === "failed" ? true : undefined,
     );

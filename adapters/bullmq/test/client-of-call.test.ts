@@ -6,7 +6,7 @@ import { clientOfCall } from "../src/redis/client-of-call.ts";
 import { parseTarget } from "../src/settings/parse-target.ts";
 import { parseStart, repeatStart, startJob } from "../src/start-job.ts";
 
-const place = { prefix: "bull", queue: "q" };
+const location = { prefix: "bull", queue: "q" };
 const key = `mcp-${"0".repeat(32)}` as StartKey;
 const start = parseStart(
   { key, target: parseTarget({ queue: "q" }), input: "{}", attempt: 1 },
@@ -36,7 +36,7 @@ const openWith = async (operations: Partial<QueuePort>, signal = new AbortContro
   } as unknown as QueuePort;
   const state = { wasSent: false, hasChanged: false };
   const client = clientOfCall({ open: async () => port } as unknown as BullmqClient, signal, state);
-  return { queue: await client.open(place), state, sent };
+  return { queue: await client.open(location), state, sent };
 };
 
 it("a start that was accepted is one, though the read behind it fails", async () => {

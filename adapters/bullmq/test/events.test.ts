@@ -35,9 +35,9 @@ describeRedis("events", () => {
       {
         targets: (options.queues ?? [bench.queueName]).map((queue) => adapter.parseTarget({ queue })),
         ...(cursor === undefined ? {} : { cursor }),
-        sink: async (news, next) => {
+        sink: async (event, next) => {
           await options.before?.();
-          updates.push(...news);
+          updates.push(...event);
           cursor = next ?? cursor;
         },
         ended: (error) => errors.push(error),
@@ -125,7 +125,7 @@ describeRedis("events", () => {
       output: { kind: "json", value: { answer: 42 } },
     });
     // Who only looks is told as well.
-    expect(await bench.look(ref)).toMatchObject({
+    expect(await bench.inspect(ref)).toMatchObject({
       snapshot: { status: "succeeded", output: { value: { answer: 42 } } },
     });
   });
@@ -197,10 +197,10 @@ describeRedis("events", () => {
     await bench.work("plain");
     const { adapter, proxy } = await bench.behindProxy();
     proxy.set({ frozen: true });
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const target = adapter.parseTarget({ queue: bench.queueName });
     const watching = adapter.watch(
-      { targets: [target], sink: async (news) => void told.push(...news), ended: () => {} },
+      { targets: [target], sink: async (event) => void reported.push(...event), ended: () => {} },
       bench.context(AbortSignal.timeout(100)),
     );
     await expect(watching).rejects.toMatchObject({ code: "unavailable" });
@@ -210,7 +210,7 @@ describeRedis("events", () => {
     expect(await adapter.inspect([{ ref, want: "status" }], bench.context())).toMatchObject([
       { snapshot: { status: "succeeded" } },
     ]);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it("wait for a sink that refuses, and are told again", async () => {

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "@jest/globals";
 import { asExecutionRef, type ExecutionRef } from "@taskbridge/core/adapter";
-import { type JobPlace, parseJobKeys, parseRef, toRef } from "../src/execution-ref.ts";
+import { type JobLocation, parseJobKeys, parseRef, toRef } from "../src/execution-ref.ts";
 
-const known: readonly { readonly ref: ExecutionRef; readonly place: JobPlace }[] = JSON.parse(
+const known: readonly { readonly ref: ExecutionRef; readonly location: JobLocation }[] = JSON.parse(
   readFileSync(new URL("./fixtures/refs.json", import.meta.url), "utf8"),
 );
 
-it.each(known)("understands $ref for ever, and writes it to the letter", ({ ref, place }) => {
-  expect(parseRef(ref)).toEqual(place);
-  expect(toRef(place)).toBe(ref);
+it.each(known)("understands $ref for ever, and writes it to the letter", ({ ref, location }) => {
+  expect(parseRef(ref)).toEqual(location);
+  expect(toRef(location)).toBe(ref);
 });
 
 it.each([
@@ -34,6 +34,8 @@ it.each([
   ["bull:b:reports:7", "bull", ["bull:b reports 7"]],
   ["other:reports::7", "bull", []],
   ["reports:7", "bull", []],
-])("reads the job key %s of a child whose parent has the prefix %s", (key, prefix, places) => {
-  expect(parseJobKeys(key, prefix).map((place) => `${place.prefix} ${place.queue} ${place.id}`)).toEqual(places);
+])("reads the job key %s of a child whose parent has the prefix %s", (key, prefix, locations) => {
+  expect(parseJobKeys(key, prefix).map((location) => `${location.prefix} ${location.queue} ${location.id}`)).toEqual(
+    locations,
+  );
 });

@@ -24,8 +24,8 @@ const inspect = (row: JobRow, operations: Partial<QueuePort>) => {
     countWorkers: async () => 1,
     ...operations,
   } as unknown as QueuePort;
-  const open: BullmqClient["open"] = async (place) => {
-    if (place.queue === "q") return queue;
+  const open: BullmqClient["open"] = async (location) => {
+    if (location.queue === "q") return queue;
     throw new BridgeError("misconfigured", "no connection for the queue other");
   };
   const items = ["one", "two"].map(

@@ -33,41 +33,41 @@ describeRedis("a look", () => {
   it("tells of a job that is in no list, which BullMQ calls unknown, but not behind a long backlog", async () => {
     const started = await Promise.all(Array.from({ length: 8 }, () => bench.start("build")));
     const items = started.map(({ ref }) => ({ ref, want: "status" as const }));
-    const look = () => bench.adapter.inspect(items, bench.context());
+    const inspection = () => bench.adapter.inspect(items, bench.context());
     const lost = { notFound: { proven: false, reason: expect.stringContaining("in no list of the queue reports") } };
     const queued = { snapshot: expect.objectContaining({ status: "queued" }) };
     const wait = bench.queue.toKey("wait");
     const ids = started.map(({ id }) => id);
     await bench.redis.lrem(wait, 0, ids[0] as string);
     expect(await bench.queue.getJobState(ids[0] as string)).toBe("unknown");
-    expect(await look()).toEqual([lost, ...Array(7).fill(queued)]);
+    expect(await inspection()).toEqual([lost, ...Array(7).fill(queued)]);
     await bench.redis.lrem(wait, 0, ids[7] as string);
-    expect(await look()).toEqual([lost, ...Array(6).fill(queued), lost]);
+    expect(await inspection()).toEqual([lost, ...Array(6).fill(queued), lost]);
     await bench.redis.del(wait);
-    expect(await look()).toEqual(items.map(() => lost));
+    expect(await inspection()).toEqual(items.map(() => lost));
     // What waits in a paused queue of an earlier BullMQ, and what a worker has just let go of.
     await bench.redis.lpush(bench.queue.toKey("paused"), ids[1] as string);
     await bench.redis.lpush(bench.queue.toKey("active"), ids[2] as string);
-    expect(await look()).toEqual([lost, queued, queued, ...Array(5).fill(lost)]);
+    expect(await inspection()).toEqual([lost, queued, queued, ...Array(5).fill(lost)]);
     await bench.redis.rpush(wait, ...Array.from({ length: 1_001 }, (_, index) => `other-${index}`));
-    expect(await look()).toEqual(items.map(() => queued));
+    expect(await inspection()).toEqual(items.map(() => queued));
   });
 
   it("knows every state", async () => {
     const waiting = await bench.start("build");
     const delayed = await bench.start("build", {}, { delay: 60_000 });
     const prioritized = await bench.start("build", {}, { priority: 9 });
-    expect(snapshotOf(await bench.look(waiting.ref, "detail"))).toMatchObject({
+    expect(snapshotOf(await bench.inspect(waiting.ref, "detail"))).toMatchObject({
       status: "queued",
       progress: { message: "no worker is connected to the queue" },
     });
-    expect(snapshotOf(await bench.look(delayed.ref))).toMatchObject({
+    expect(snapshotOf(await bench.inspect(delayed.ref))).toMatchObject({
       status: "queued",
       progress: { message: expect.stringMatching(/^delayed until \d{4}-/) },
     });
-    expect(snapshotOf(await bench.look(prioritized.ref)).status).toBe("queued");
+    expect(snapshotOf(await bench.inspect(prioritized.ref)).status).toBe("queued");
     await bench.queue.pause();
-    expect(snapshotOf(await bench.look(waiting.ref))).toMatchObject({
+    expect(snapshotOf(await bench.inspect(waiting.ref))).toMatchObject({
       status: "queued",
       progress: { message: "the queue is paused" },
     });
@@ -79,7 +79,7 @@ describeRedis("a look", () => {
     const unheard = await bench.start("runs-until-cancelled", {}, { delay: 60_000 });
     const running = await bench.seen(held.ref, "it runs", ({ status }) => status === "running");
     expect(running.startedAt).toBeGreaterThan(Date.now() - 60_000);
-    expect(snapshotOf(await bench.look(unheard.ref)).status).toBe("queued");
+    expect(snapshotOf(await bench.inspect(unheard.ref)).status).toBe("queued");
   });
 
   it("counts the workers that could take a job that nobody takes", async () => {
@@ -122,10 +122,10 @@ describeRedis("a look", () => {
     ["a text", "half way", { message: "half way" }],
     ["a flag", true, { message: "true" }],
     ["a number below zero", -1, { message: "-1" }],
-  ])("shows progress that is %s", async (_name, progress, told) => {
+  ])("shows progress that is %s", async (_name, progress, reported) => {
     await bench.work("plain");
     const { ref } = await bench.start("shows", { progress });
-    await bench.seen(ref, "progress", (snapshot) => JSON.stringify(snapshot.progress) === JSON.stringify(told));
+    await bench.seen(ref, "progress", (snapshot) => JSON.stringify(snapshot.progress) === JSON.stringify(reported));
   });
 
   it("takes results of every kind", async () => {
@@ -170,8 +170,8 @@ describeRedis("a look", () => {
       children: [child("chapter", { delay: 60_000 }), child("succeeds"), child("cover")],
     });
     const ref = toRef({ prefix: bench.prefix, queue: bench.queueName, id });
-    expect(snapshotOf(await bench.look(ref))).toMatchObject({ status: "running", progress: { done: 0, total: 3 } });
-    const { children } = snapshotOf(await bench.look(ref, "detail"));
+    expect(snapshotOf(await bench.inspect(ref))).toMatchObject({ status: "running", progress: { done: 0, total: 3 } });
+    const { children } = snapshotOf(await bench.inspect(ref, "detail"));
     expect(children?.map(({ name, status }) => `${name} ${status}`).sort()).toEqual([
       "chapter queued",
       "cover queued",
@@ -183,15 +183,15 @@ describeRedis("a look", () => {
   it("tells what is missing, what was removed, and what is not ours", async () => {
     const removed = await bench.start("build");
     await bench.queue.remove(removed.id);
-    expect(await bench.look(removed.ref)).toEqual({
+    expect(await bench.inspect(removed.ref)).toEqual({
       notFound: { proven: true, reason: expect.stringContaining("removed") },
     });
     const unknown = toRef({ prefix: bench.prefix, queue: bench.queueName, id: newKey() });
-    expect(await bench.look(unknown)).toEqual({
+    expect(await bench.inspect(unknown)).toEqual({
       notFound: { proven: false, reason: expect.stringContaining("removeOnComplete") },
     });
     const elsewhere = toRef({ prefix: "other", queue: bench.queueName, id: newKey() });
-    expect(await bench.look(elsewhere)).toEqual({
+    expect(await bench.inspect(elsewhere)).toEqual({
       notFound: { proven: false, reason: expect.stringContaining("another prefix") },
     });
   });
@@ -201,14 +201,14 @@ describeRedis("a look", () => {
     const { ref, id } = await bench.start("succeeds");
     await bench.ended(ref);
     await bench.queue.remove(id);
-    expect(snapshotOf(await bench.look(ref))).toMatchObject({
+    expect(snapshotOf(await bench.inspect(ref))).toMatchObject({
       status: "succeeded",
       output: { kind: "json", value: { files: 14 } },
     });
     const events = await bench.redis.xrange(bench.queue.toKey("events"), "-", "+");
     const end = events.find(([, fields]) => fields.includes("completed"))?.[0] ?? "";
     await bench.redis.xdel(bench.queue.toKey("events"), end);
-    expect(await bench.look(ref)).toEqual({
+    expect(await bench.inspect(ref)).toEqual({
       notFound: { proven: true, reason: expect.stringContaining("after it had ended") },
     });
   });
@@ -222,22 +222,22 @@ describeRedis("a look", () => {
     const fields = ["event", "completed", "jobId", "1", "returnvalue", "x".repeat(500_000)];
     for (let count = 0; count < 120; count++) await bench.redis.xadd(bench.queue.toKey("events"), "*", ...fields);
     const { adapter, proxy } = await bench.behindProxy();
-    const look = async () => (await adapter.inspect([{ ref, want: "status" }], bench.context()))[0];
-    let longest = 0;
-    let isLooking = true;
+    const inspection = async () => (await adapter.inspect([{ ref, want: "status" }], bench.context()))[0];
+    let maxLength = 0;
+    let isInspecting = true;
     const others = (async () => {
-      while (isLooking) {
+      while (isInspecting) {
         const before = performance.now();
         await bench.redis.ping();
-        longest = Math.max(longest, performance.now() - before);
+        maxLength = Math.max(maxLength, performance.now() - before);
       }
     })();
-    expect(await look()).toMatchObject({ notFound: { proven: false } });
+    expect(await inspection()).toMatchObject({ notFound: { proven: false } });
     const first = proxy.roundTrips;
-    expect(await look()).toMatchObject({ snapshot: { status: "succeeded" } });
-    isLooking = false;
+    expect(await inspection()).toMatchObject({ snapshot: { status: "succeeded" } });
+    isInspecting = false;
     await others;
-    expect(longest).toBeLessThan(250);
+    expect(maxLength).toBeLessThan(250);
     // The second reads what the first one left, which is less.
     expect(proxy.roundTrips - first).toBeLessThan(first);
   });
@@ -250,6 +250,6 @@ describeRedis("a look", () => {
     await until("the lock is gone", async () =>
       (await bench.redis.exists(`${bench.queue.toKey(stuck.id)}:lock`)) === 0 ? true : undefined,
     );
-    expect(snapshotOf(await bench.look(stuck.ref)).status).toBe("running");
+    expect(snapshotOf(await bench.inspect(stuck.ref)).status).toBe("running");
   });
 });

@@ -47,8 +47,8 @@ describeRedis(
       const subscription = await bench.adapter.watch(
         {
           targets: [targetOf(bench, "succeeds")],
-          sink: async (news) => {
-            updates.push(...news);
+          sink: async (update) => {
+            updates.push(...update);
           },
           ended: (error) => errors.push(error),
         },
@@ -67,7 +67,7 @@ describeRedis(
         updates.find(({ key, snapshot }) => key === started.id && snapshot?.status === "succeeded"),
       );
       expect(errors).toEqual([]);
-      expect(await bench.look(cancelled.ref)).toMatchObject({ snapshot: { status: "cancelled" } });
+      expect(await bench.inspect(cancelled.ref)).toMatchObject({ snapshot: { status: "cancelled" } });
       expect(await bench.journal()).toEqual([`${started.id} 1`]);
       await subscription.close();
     });

@@ -10,7 +10,7 @@ const events: readonly QueueEvent[] = JSON.parse(
   readFileSync(new URL("./fixtures/events.json", import.meta.url), "utf8"),
 );
 
-const news: Readonly<Record<string, "nothing" | "a change" | "an end">> = {
+const update: Readonly<Record<string, "nothing" | "a change" | "an end">> = {
   added: "nothing",
   waiting: "nothing",
   paused: "nothing",
@@ -33,11 +33,11 @@ const nameOf = ({ fields: { event, prev } }: QueueEvent): string =>
 describe("an event", () => {
   it.each(events.map((event) => [nameOf(event), event] as const))("%s", (name, event) => {
     const parsed = parseEvent(event);
-    expect(parsed === undefined ? "nothing" : parsed.end === undefined ? "a change" : "an end").toBe(news[name]);
+    expect(parsed === undefined ? "nothing" : parsed.end === undefined ? "a change" : "an end").toBe(update[name]);
   });
 
   it("is of every kind that is expected", () => {
-    expect(events.map(nameOf).sort()).toEqual(Object.keys(news).sort());
+    expect(events.map(nameOf).sort()).toEqual(Object.keys(update).sort());
   });
 
   it.each(["7", "repeat:x:1", "mcp-1", "mcp-0123456789abcdef0123456789abcdeg", undefined])(

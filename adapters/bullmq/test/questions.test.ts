@@ -53,7 +53,7 @@ describeRedis("a question", () => {
     const question = await asked(ref, "approve#1");
     expect(question).toMatchObject({ message: "Delete 14 files?", schema });
     expect(question.expiresAt).toBeGreaterThan(Date.now() + 50_000);
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "waiting", questions: [question] } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "waiting", questions: [question] } });
     await answer(ref, question);
     expect((await bench.ended(ref)).output).toEqual({
       kind: "json",
@@ -70,12 +70,12 @@ describeRedis("a question", () => {
       { message: "progress of 70025 bytes, too large to be shown" },
     ],
     ["a text", "half way", { message: "half way" }],
-  ])("is shown beside progress that is %s, and leaves it as it is", async (_name, progress, told) => {
+  ])("is shown beside progress that is %s, and leaves it as it is", async (_name, progress, reported) => {
     await bench.work("helper");
     const { ref, id } = await bench.start("asks", { progress });
     const question = await asked(ref, "approve#1");
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "waiting", questions: [question] } });
-    expect(await bench.look(ref, "detail")).toMatchObject({ snapshot: { progress: told } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "waiting", questions: [question] } });
+    expect(await bench.inspect(ref, "detail")).toMatchObject({ snapshot: { progress: reported } });
     expect((await bench.queue.getJob(id))?.progress).toEqual(progress);
     await answer(ref, question);
     expect((await bench.ended(ref)).output).toMatchObject({ value: { answer: { action: "accept" } } });
@@ -122,7 +122,7 @@ describeRedis("a question", () => {
     const question = await asked(ref, "approve#1");
     await first.kill();
     await answer(ref, question);
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "queued", questions: [] } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "queued", questions: [] } });
     await answer(ref, question, { attempt: 2 });
     await bench.work("helper");
     expect((await bench.ended(ref)).output).toMatchObject({ value: { answer: { action: "accept" } } });
@@ -132,7 +132,7 @@ describeRedis("a question", () => {
     await bench.work("helper");
     const { ref } = await bench.start("asks-twice");
     const first = await asked(ref, "step#1");
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { progress: { done: 1, total: 3, message: "first" } } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { progress: { done: 1, total: 3, message: "first" } } });
     await answer(ref, first, { answerId: "a-1", content: 1 });
     const second = await asked(ref, "step#2");
     // Word of the first, repeated, does not disturb the second.

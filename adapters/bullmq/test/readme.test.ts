@@ -90,15 +90,15 @@ describeRedis(
         attempt: 1,
       };
       const { ref } = await adapter.start(request, bench.context());
-      const look = async () => (await adapter.inspect?.([{ ref, want: "detail" }], bench.context()))?.[0];
+      const inspection = async () => (await adapter.inspect?.([{ ref, want: "detail" }], bench.context()))?.[0];
       const question = await until("the question", async (): Promise<ExecutionQuestion | undefined> => {
-        const outcome = await look();
+        const outcome = await inspection();
         return outcome !== undefined && "snapshot" in outcome ? outcome.snapshot.questions?.[0] : undefined;
       });
       expect(question.message).toBe("Publish the report of Ada?");
       await adapter.answer?.(ref, { answerId: "a", attempt: 1, question, action: "accept" }, bench.context());
       const end = await until("the end", async () => {
-        const outcome = await look();
+        const outcome = await inspection();
         return outcome !== undefined && "snapshot" in outcome && outcome.snapshot.status === "succeeded"
           ? outcome
           : undefined;

@@ -93,7 +93,7 @@ export interface RedisBench {
   /** One line for each run of a processor: `<job ID> <attempt>`. */
   journal(): Promise<readonly string[]>;
   start(job: string, input?: unknown, options?: object): Promise<StartOutcome & { readonly id: string }>;
-  look(ref: ExecutionRef, want?: "status" | "detail"): Promise<InspectOutcome>;
+  inspect(ref: ExecutionRef, want?: "status" | "detail"): Promise<InspectOutcome>;
   seen(ref: ExecutionRef, what: string, fits: (snapshot: ExecutionSnapshot) => boolean): Promise<ExecutionSnapshot>;
   ended(ref: ExecutionRef): Promise<ExecutionSnapshot>;
   close(): Promise<void>;
@@ -176,14 +176,14 @@ export const redisBench = async (own?: Partial<RedisServerOptions>): Promise<Red
     now: () => Date.now(),
     log: (_level, message, fields) => logged.push([message, fields]),
   });
-  const look = async (ref: ExecutionRef, want: "status" | "detail" = "status"): Promise<InspectOutcome> => {
+  const inspection = async (ref: ExecutionRef, want: "status" | "detail" = "status"): Promise<InspectOutcome> => {
     const [outcome] = await adapter.inspect([{ ref, want }], context());
     if (outcome === undefined) throw new Error("no outcome");
     return outcome;
   };
   const seen: RedisBench["seen"] = (ref, what, fits) =>
     until(what, async () => {
-      const outcome = await look(ref, "detail");
+      const outcome = await inspection(ref, "detail");
       return "snapshot" in outcome && fits(outcome.snapshot) ? outcome.snapshot : undefined;
     });
 
@@ -243,7 +243,7 @@ export const redisBench = async (own?: Partial<RedisServerOptions>): Promise<Red
       const outcome = await adapter.start({ key, target, input: JSON.stringify(input), attempt: 1 }, context());
       return { ...outcome, id: key };
     },
-    look,
+    inspect: inspection,
     seen,
     ended: (ref) => seen(ref, "the job ends", ({ status }) => isEnded(status)),
     close: async () => {

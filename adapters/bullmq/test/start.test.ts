@@ -125,7 +125,7 @@ describeRedis("a start", () => {
     // As a start would arrive that was sent before and delayed on its way.
     await bench.queue.add("build", { n: 1 }, { jobId: id });
     expect(await bench.queue.getJobCounts()).toMatchObject({ waiting: 0 });
-    expect(await bench.look(ref)).toEqual({
+    expect(await bench.inspect(ref)).toEqual({
       snapshot: { status: "cancelled", failure: { kind: "job", reason: "not needed" }, questions: [] },
     });
     await bench.adapter.forget(ref, bench.context());
@@ -138,10 +138,10 @@ describeRedis("a start", () => {
     await bench.redis.hset(bench.queue.toKey("tb:cancelling"), id, "not needed");
     await bench.queue.remove(id);
     const gone = { snapshot: { status: "cancelled", failure: { kind: "job", reason: "not needed" }, questions: [] } };
-    expect(await bench.look(ref)).toEqual(gone);
+    expect(await bench.inspect(ref)).toEqual(gone);
     await bench.queue.add("build", { n: 1 }, { jobId: id });
     expect(await bench.queue.getJobCounts()).toMatchObject({ waiting: 0 });
-    expect(await bench.look(ref)).toEqual(gone);
+    expect(await bench.inspect(ref)).toEqual(gone);
     expect(await bench.redis.exists(bench.queue.toKey("tb:cancelling"))).toBe(0);
   });
 
@@ -367,9 +367,9 @@ describeRedis("a start", () => {
     const { code, message } = await errorOf(nowhere.start(request, bench.context()));
     expect(code).toBe("unavailable");
     expect(message).toBe("Redis cannot be reached: ECONNREFUSED");
-    const [told] = bench.logged.at(-1) ?? [];
-    expect(told).toContain(`start: Redis at ${hostname}:1/3: `);
-    expect(told).not.toContain(secret);
+    const [reported] = bench.logged.at(-1) ?? [];
+    expect(reported).toContain(`start: Redis at ${hostname}:1/3: `);
+    expect(reported).not.toContain(secret);
   });
 
   it("uses a queue and a connection that are there already, and leaves them open", async () => {

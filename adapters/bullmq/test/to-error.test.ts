@@ -2,7 +2,7 @@ import { expect, it } from "@jest/globals";
 import { BridgeError } from "@taskbridge/core/adapter";
 import { toError, toFinding } from "../src/mapping/to-error.ts";
 
-const place = { operation: "start", ifSent: "outcome_unknown", hasChanged: false } as const;
+const location = { operation: "start", ifSent: "outcome_unknown", hasChanged: false } as const;
 
 it.each([
   ["WRONGPASS invalid username-password pair", false, "denied", true],
@@ -22,7 +22,7 @@ it.each([
   ["Reached the max retries per request limit (which is 0).", true, "outcome_unknown", false],
   ["ERR something else", true, "outcome_unknown", false],
 ])("%s (sent: %s) is %s", (message, wasSent, code, notSent) => {
-  const error = toError(new Error(message), { ...place, wasSent });
+  const error = toError(new Error(message), { ...location, wasSent });
   expect({ code: error.code, notSent: error.notSent, operation: error.operation }).toEqual({
     code,
     notSent,
@@ -36,34 +36,34 @@ it.each([
   [true, "outcome_unknown", false],
   [false, "unavailable", true],
 ])("a call that was given up (sent: %s) is %s", (wasSent, code, notSent) => {
-  const error = toError(new DOMException("x", "AbortError"), { ...place, wasSent });
+  const error = toError(new DOMException("x", "AbortError"), { ...location, wasSent });
   expect(error).toMatchObject({ code, notSent });
 });
 
 it("tells callers why a connection fails, not where", () => {
   const error = Object.assign(new Error("connect ECONNREFUSED 10.0.0.7:6379"), { code: "ECONNREFUSED" });
-  const { message } = toError(error, { ...place, wasSent: false });
+  const { message } = toError(error, { ...location, wasSent: false });
   expect(message).toBe("Redis cannot be reached: ECONNREFUSED");
-  expect(toError(new Error("WRONGPASS x"), { ...place, wasSent: false }).message).toBe("Redis refuses: WRONGPASS");
+  expect(toError(new Error("WRONGPASS x"), { ...location, wasSent: false }).message).toBe("Redis refuses: WRONGPASS");
   // Of several addresses, all refused: it has no text.
   const all = Object.assign(new Error(""), { code: "ECONNREFUSED" });
   expect(toFinding(all, "db:6379")).toBe("Redis at db:6379: ECONNREFUSED");
 });
 
 it("of a call that was carried out in part is not said that nothing was sent", () => {
-  const error = toError(new Error("BUSY Redis is busy"), { ...place, wasSent: true, hasChanged: true });
+  const error = toError(new Error("BUSY Redis is busy"), { ...location, wasSent: true, hasChanged: true });
   expect(error).toMatchObject({ code: "unavailable", notSent: false });
 });
 
 it("says what a server with a password wants, not in the words of its protocol", () => {
   const error = new Error("NOAUTH HELLO must be called with the client already authenticated, otherwise …");
-  const told = toError(error, { ...place, wasSent: false });
-  expect(told).toMatchObject({ code: "denied", notSent: true });
-  expect(told.message).toBe("Redis wants a password, and none is set (`url`, `connection`)");
+  const reported = toError(error, { ...location, wasSent: false });
+  expect(reported).toMatchObject({ code: "denied", notSent: true });
+  expect(reported.message).toBe("Redis wants a password, and none is set (`url`, `connection`)");
   expect(toFinding(error, "db:6379")).toBe("Redis at db:6379: NOAUTH: it wants a password, and none is set");
 });
 
 it("what is one of ours already stays as it is", () => {
   const ours = new BridgeError("conflict", "x");
-  expect(toError(ours, { ...place, wasSent: true })).toBe(ours);
+  expect(toError(ours, { ...location, wasSent: true })).toBe(ours);
 });

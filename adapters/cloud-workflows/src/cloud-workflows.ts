@@ -13,9 +13,9 @@ import type { GcwClient } from "./google/client.ts";
 import { executionsClient } from "./google/executions-client.ts";
 import { quotasOf } from "./google/quotas.ts";
 import type { TokenBucket } from "./google/token-bucket.ts";
-import { inspectExecutions } from "./looks/inspect-executions.ts";
-import { stepLists } from "./looks/step-lists.ts";
-import { sweeps } from "./looks/sweeps.ts";
+import { inspectExecutions } from "./inspection/inspect-executions.ts";
+import { stepLists } from "./inspection/step-lists.ts";
+import { sweeps } from "./inspection/sweeps.ts";
 import { consoleUrlOf, parseRef } from "./mapping/execution-name.ts";
 import { checkWorkflows } from "./operator/check-workflows.ts";
 import { discoverWorkflows } from "./operator/discover-workflows.ts";
@@ -28,7 +28,7 @@ import { findExecution, maxPayloadBytes, startExecution } from "./start.ts";
 /** Google keeps an ended execution for 90 days: https://cloud.google.com/workflows/quotas */
 const keptMs = 90 * 24 * 60 * 60 * 1_000;
 /** A list may show an execution a little later than it was made; how much later is not published (milliseconds). */
-const settleMs = 60_000;
+const visibilityDelayMs = 60_000;
 /** A list that takes longer is not waited for (milliseconds). */
 const listMs = 12_000;
 /** Ends are read in turn for so long in one look (milliseconds). */
@@ -37,7 +37,7 @@ const readMs = 2_000;
 const detailsMs = 8_000;
 
 const traits: AdapterTraits = {
-  start: { kind: "findable", settleMs, windowMs: keptMs },
+  start: { kind: "findable", visibilityDelayMs, windowMs: keptMs },
   cancel: "requested",
   minInspectIntervalMs: 2_000,
   mustInspectWithinMs: keptMs,

@@ -10,7 +10,7 @@ import {
 } from "@taskbridge/core/adapter";
 import type { Execution, GcwClient } from "./google/client.ts";
 import type { TokenBucket } from "./google/token-bucket.ts";
-import type { UrlOf } from "./looks/inspect-executions.ts";
+import type { UrlOf } from "./inspection/inspect-executions.ts";
 import { executionNameOf, parseRef, toRef } from "./mapping/execution-name.ts";
 import { toSnapshot } from "./mapping/to-snapshot.ts";
 import {
@@ -27,7 +27,7 @@ export const maxPayloadBytes = 32_768;
 /** How long a page waits for its turn (milliseconds). */
 const waitMs = 10_000;
 /** One page has all that the filter leaves; more is read of a server that takes no filter, or gives pages with nothing in them. */
-const mostPages = 20;
+const maxPages = 20;
 
 /** A caller's value may look like a placeholder; after they were filled in there is none. */
 const refuseTemplates = ({ workflow, labels = {} }: CloudWorkflowsTarget): void => {
@@ -89,7 +89,7 @@ export const findExecution = async (
   const filter = `labels."${runLabel}":"${key}"`;
   const found: Execution[] = [];
   let token: string | undefined;
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     if (!(await rate.take(waitMs, signal)))
       throw new BridgeError("throttled", "the project's rate of workflows.executions.list does not suffice", {
         notSent: true,
@@ -107,5 +107,5 @@ export const findExecution = async (
   const name = oldest === undefined ? undefined : executionNameOf(workflow, oldest.name);
   if (name !== undefined) return toRef(name);
   if (token === undefined && oldest === undefined) return undefined;
-  throw new BridgeError("unavailable", `it is not among the first ${mostPages} pages of the workflow's executions`);
+  throw new BridgeError("unavailable", `it is not among the first ${maxPages} pages of the workflow's executions`);
 };

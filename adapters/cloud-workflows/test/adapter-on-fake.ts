@@ -18,7 +18,7 @@ export interface AdapterOnFake {
   readonly clock: ManualClock;
   readonly adapter: WorkflowAdapter<CloudWorkflowsTarget>;
   start(workflow: string, input?: string): Promise<ExecutionRef>;
-  look(ref: ExecutionRef, want?: InspectItem["want"]): Promise<InspectOutcome>;
+  inspect(ref: ExecutionRef, want?: InspectItem["want"]): Promise<InspectOutcome>;
   /** Fails for what is no snapshot. */
   see(ref: ExecutionRef, want?: InspectItem["want"]): Promise<ExecutionSnapshot>;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export const openAdapter = async (
   const fake = await startFake({ ...fakeOptions, clock });
   const { project, location, endpoint } = fake;
   const adapter = cloudWorkflows({ project, location, endpoint, ...options });
-  const look: AdapterOnFake["look"] = async (ref, want = "status") => {
+  const inspection: AdapterOnFake["inspect"] = async (ref, want = "status") => {
     const [outcome] = (await adapter.inspect?.([{ ref, want }], callContext())) ?? [];
     if (outcome === undefined) throw new Error("there is no outcome");
     return outcome;
@@ -41,13 +41,13 @@ export const openAdapter = async (
     fake,
     clock,
     adapter,
-    look,
+    inspect: inspection,
     start: async (workflow, input = "{}") => {
       const target = adapter.parseTarget({ workflow });
       return (await adapter.start({ key: newKey(), target, input, attempt: 1 }, callContext())).ref;
     },
     see: async (ref, want) => {
-      const outcome = await look(ref, want);
+      const outcome = await inspection(ref, want);
       if ("snapshot" in outcome) return outcome.snapshot;
       throw new Error(`no snapshot: ${JSON.stringify(outcome)}`);
     },

@@ -1,8 +1,8 @@
 import { startGcw } from "@taskbridge/services/gcw";
 import { type CloudWorkflowsOptions, cloudWorkflows } from "../src/index.ts";
 
-export const place = { project: "demo", location: "europe-west1" } as const;
-const parent = `projects/${place.project}/locations/${place.location}`;
+export const demoLocation = { project: "demo", location: "europe-west1" } as const;
+const parent = `projects/${demoLocation.project}/locations/${demoLocation.location}`;
 
 export const nameOf = (workflow: string): string => `${parent}/workflows/${workflow}`;
 
@@ -35,7 +35,7 @@ export const gcwBench = async (): Promise<GcwBench> => {
       const body = JSON.stringify({ sourceContents, ...more });
       await call(`workflows?workflowId=${workflow}`, { method: "POST", body });
     },
-    adapter: (given = {}) => cloudWorkflows({ ...place, endpoint: url, ...given }),
+    adapter: (given = {}) => cloudWorkflows({ ...demoLocation, endpoint: url, ...given }),
     executions: async (workflow) => {
       const found: SeenExecution[] = [];
       for (let token: unknown = ""; token !== undefined; ) {

@@ -4,7 +4,7 @@ import type { ExecutionRef, ExecutionSnapshot } from "@taskbridge/core/adapter";
 import { parse } from "yaml";
 import { createAdapter } from "../src/index.ts";
 import { callContext, newKey } from "./call-context.ts";
-import { gcwBench, place } from "./gcw-bench.ts";
+import { demoLocation, gcwBench } from "./gcw-bench.ts";
 import { until } from "./until.ts";
 
 const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
@@ -68,10 +68,10 @@ describe("the usage", () => {
     const bench = await gcwBench();
     try {
       await bench.deploy("publish", blocks("yaml")[1] ?? "");
-      const { adapter, target } = configured({ endpoint: bench.endpoint, project: place.project });
+      const { adapter, target } = configured({ endpoint: bench.endpoint, project: demoLocation.project });
       const request = { key: newKey(), target, input: '{"file":"a.md"}', attempt: 1 };
       const { ref } = await adapter.start(request, callContext());
-      const see = async (): Promise<ExecutionSnapshot | undefined> => lookAt(adapter, ref);
+      const see = async (): Promise<ExecutionSnapshot | undefined> => inspectOne(adapter, ref);
       const asked = await until("it asks", async () => (await see())?.questions?.[0]);
       expect(asked.message).toBe("Publish it?");
       const answer = { answerId: "a", attempt: 1, question: asked, action: "accept", content: { as: "Ada" } } as const;
@@ -85,7 +85,7 @@ describe("the usage", () => {
   }, 60_000);
 });
 
-const lookAt = async (
+const inspectOne = async (
   adapter: ReturnType<typeof createAdapter>,
   ref: ExecutionRef,
 ): Promise<ExecutionSnapshot | undefined> => {

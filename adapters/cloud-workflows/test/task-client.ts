@@ -25,7 +25,7 @@ export interface TaskClient {
   start(tool: string, input?: object): Promise<SeenTask>;
   get(taskId: string): Promise<SeenTask>;
   /** Hears of tasks until all have ended, `stop` fires, or the server ends the stream. */
-  listen(taskIds: readonly string[], hear: (task: SeenTask, at: number) => void, stop?: AbortSignal): Promise<void>;
+  listen(taskIds: readonly string[], observe: (task: SeenTask, at: number) => void, stop?: AbortSignal): Promise<void>;
 }
 
 const version = "2026-07-28";
@@ -72,7 +72,7 @@ export const taskClient = (url: string): TaskClient => {
     request,
     start: async (name, input = {}) => toTask(await request("tools/call", { name, arguments: input })),
     get: async (taskId) => toTask(await request("tasks/get", { taskId })),
-    listen: async (taskIds, hear, stop) => {
+    listen: async (taskIds, observe, stop) => {
       const response = await post("subscriptions/listen", { notifications: { taskIds } }, stop);
       const decoder = new TextDecoder();
       let text = "";
@@ -83,7 +83,7 @@ export const taskClient = (url: string): TaskClient => {
           const frames = text.split("\n\n");
           text = frames.pop() ?? "";
           for (const { method, params } of frames.flatMap(toMessages))
-            if (method === "notifications/tasks") hear(params as SeenTask, at);
+            if (method === "notifications/tasks") observe(params as SeenTask, at);
         }
       } catch (error) {
         if (stop?.aborted !== true) throw error;

@@ -22,10 +22,10 @@ export const changeFeed = (folder: string): ChangeFeed => {
   let watchedInode: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const tell = (key: string): void => {
+  const notify = (key: string): void => {
     if (isKey(key)) for (const listener of [...listeners]) listener(key);
   };
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const names = await readdir(folder);
     const times = await Promise.all(
       names.map((name) =>
@@ -38,11 +38,11 @@ export const changeFeed = (folder: string): ChangeFeed => {
     for (const key of [...seen.keys()]) {
       if (names.includes(key)) continue;
       seen.delete(key);
-      tell(key);
+      notify(key);
     }
     names.forEach((name, index) => {
       const time = times[index] as number;
-      if (seen.get(name) !== time) tell(name);
+      if (seen.get(name) !== time) notify(name);
       seen.set(name, time);
     });
   };
@@ -59,8 +59,8 @@ export const changeFeed = (folder: string): ChangeFeed => {
       watchedInode = statSync(folder).ino;
       watcher = watch(folder, (_, name) => {
         // So the system tells of the folder itself. Its inode would not do: a successor may be given the same.
-        if (name === basename(folder)) lookAgain();
-        else if (name !== null) tell(name);
+        if (name === basename(folder)) checkAgain();
+        else if (name !== null) notify(name);
       });
       watcher.on("error", unwatch);
     } catch {
@@ -69,27 +69,27 @@ export const changeFeed = (folder: string): ChangeFeed => {
     }
   };
   /** One look at a time, and none for a feed that was closed meanwhile. */
-  const lookLater = (): void => {
+  const checkLater = (): void => {
     const mine = setTimeout(
       async () => {
         if (watcher === undefined) tryToWatch();
         else unwatchRemoved();
-        await look().catch(() => {});
-        if (timer === mine) lookLater();
+        await check().catch(() => {});
+        if (timer === mine) checkLater();
       },
       watcher === undefined ? pollMs : safetyMs,
     );
     timer = mine;
   };
   /** Goes back to polling, which goes on until there is a folder to watch. */
-  const lookAgain = (): void => {
+  const checkAgain = (): void => {
     unwatch();
     clearTimeout(timer);
-    lookLater();
+    checkLater();
   };
   const open = (): void => {
     tryToWatch();
-    lookLater();
+    checkLater();
   };
   const close = (): void => {
     listeners.clear();

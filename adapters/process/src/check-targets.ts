@@ -20,10 +20,10 @@ const isProgram = async (path: string): Promise<boolean> => {
 };
 
 const findProgram = async (name: string, cwd: string, path: string): Promise<string | undefined> => {
-  const places = name.includes("/")
+  const candidates = name.includes("/")
     ? [resolve(cwd, name)]
     : path.split(delimiter).map((folder) => join(resolve(cwd, folder), name));
-  for (const place of places) if (await isProgram(place)) return place;
+  for (const candidate of candidates) if (await isProgram(candidate)) return candidate;
   return undefined;
 };
 

@@ -13,7 +13,7 @@ import { type ProcessIdentity, readStartTime } from "./process-identity.ts";
 import { toEnd } from "./to-end.ts";
 
 /** What is kept for a job that asks more than it may and does not read the answers (bytes, beside its input). */
-const mostUnread = 1024 * 1024;
+const maxUnread = 1024 * 1024;
 
 export interface RunningJob {
   readonly folder: string;
@@ -43,13 +43,13 @@ export const followJob = async (job: RunningJob, hooks: SupervisorHooks): Promis
   const stdin = pipes.stdin ?? child.stdin;
   // A command that does not read its input is no failure.
   stdin?.on("error", () => {});
-  const mostWaiting = Buffer.byteLength(job.input) + mostUnread;
+  const maxWaiting = Buffer.byteLength(job.input) + maxUnread;
   const record = jobRecord({
     journal,
     supervisor,
     child: { ...supervisor, pid: group, startTime },
-    tell: (line) => {
-      if (stdin === null || stdin.writableLength > mostWaiting) return false;
+    sendLine: (line) => {
+      if (stdin === null || stdin.writableLength > maxWaiting) return false;
       stdin.write(line);
       return true;
     },
@@ -74,8 +74,8 @@ export const followJob = async (job: RunningJob, hooks: SupervisorHooks): Promis
   );
   const hasExited = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const requests = jobRequests({ folder, group, graceMs: spec.graceMs, record, stdin, hasExited });
-  hooks.onWake(requests.look);
-  requests.look();
+  hooks.onWake(requests.check);
+  requests.check();
 
   const exit = await exited;
   const stopped = await requests.end();
@@ -83,7 +83,7 @@ export const followJob = async (job: RunningJob, hooks: SupervisorHooks): Promis
   stopped?.callOff();
   await streams.drain();
   const { output: produced, missing } = output.end();
-  const { startedAt, progress, failure, warnings, desk } = record;
+  const { startedAt, progress, failure, warnings, dispatcher } = record;
   await journal.end({
     version: 1,
     startedAt,
@@ -97,7 +97,7 @@ export const followJob = async (job: RunningJob, hooks: SupervisorHooks): Promis
       missing,
     }),
     ...(progress === undefined ? {} : { progress }),
-    unanswered: desk.open().map((question) => question.id),
+    unanswered: dispatcher.open().map((question) => question.id),
     warnings,
   });
 };

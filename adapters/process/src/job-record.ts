@@ -3,13 +3,13 @@ import type { JobState } from "./job-folder.ts";
 import type { JobJournal } from "./job-journal.ts";
 import { type Ask, parseReport } from "./parse-report.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
-import { mostOpen, type QuestionDesk, questionDesk, toAnswerLine } from "./question-desk.ts";
+import { maxOpen, type QuestionDispatcher, questionDispatcher, toAnswerLine } from "./question-dispatcher.ts";
 
 const keptWarnings = 20;
 
 /** What is known of a job while it runs, published whenever it changes. */
 export interface JobRecord {
-  readonly desk: QuestionDesk;
+  readonly dispatcher: QuestionDispatcher;
   readonly startedAt: number;
   readonly progress: ExecutionProgress | undefined;
   /** What the job itself reported as its failure. */
@@ -26,12 +26,12 @@ export interface JobRecordOptions {
   readonly supervisor: ProcessIdentity;
   readonly child: ProcessIdentity;
   /** Writes to the job's stdin. False: the job leaves so much unread that this is not kept for it. */
-  tell(line: string): boolean;
+  sendLine(line: string): boolean;
 }
 
-export const jobRecord = ({ journal, supervisor, child, tell }: JobRecordOptions): JobRecord => {
+export const jobRecord = ({ journal, supervisor, child, sendLine }: JobRecordOptions): JobRecord => {
   const startedAt = Date.now();
-  const desk = questionDesk();
+  const dispatcher = questionDispatcher();
   const warnings: string[] = [];
   let progress: ExecutionProgress | undefined;
   let failure: ExecutionFailure | undefined;
@@ -42,22 +42,22 @@ export const jobRecord = ({ journal, supervisor, child, tell }: JobRecordOptions
     child,
     startedAt,
     ...(progress === undefined ? {} : { progress }),
-    questions: desk.open(),
+    questions: dispatcher.open(),
     warnings,
   });
   /** True when the question is open. One that is not put to anybody is answered at once: the job must not wait for ever. */
   const ask = (question: Ask): boolean => {
-    if (desk.ask(question)) return true;
-    const isTold = tell(toAnswerLine(question.key, { action: "cancel" }));
+    if (dispatcher.ask(question)) return true;
+    const isSent = sendLine(toAnswerLine(question.key, { action: "cancel" }));
     record.warn(
-      isTold
-        ? `more than ${mostOpen} open questions: the others were answered with cancel`
-        : `more than ${mostOpen} open questions, and a job that does not read: some were not answered at all`,
+      isSent
+        ? `more than ${maxOpen} open questions: the others were answered with cancel`
+        : `more than ${maxOpen} open questions, and a job that does not read: some were not answered at all`,
     );
     return false;
   };
   const record: JobRecord = {
-    desk,
+    dispatcher,
     startedAt,
     warnings,
     get progress() {

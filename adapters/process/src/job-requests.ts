@@ -4,10 +4,10 @@ import type { Writable } from "node:stream";
 import { type CancelRecord, jobFile, readRecord } from "./job-folder.ts";
 import type { JobRecord } from "./job-record.ts";
 import { stopGroup } from "./process-group.ts";
-import { readAnswers } from "./question-desk.ts";
+import { readAnswers } from "./question-dispatcher.ts";
 
 /** Requests are signalled; looking by itself this often (milliseconds) only covers a signal that was lost. */
-const lookMs = 1000;
+const checkMs = 1000;
 
 export interface JobRequestOptions {
   readonly folder: string;
@@ -22,45 +22,45 @@ export interface JobRequestOptions {
 /** What servers ask of a running job: to be stopped, and to take answers. */
 export interface JobRequests {
   /** Looks for requests now. */
-  look(): void;
+  check(): void;
   /** Resolves when the last look is over; there will be no other. Why the job was stopped, when it was. */
   end(): Promise<{ readonly reason: string; callOff(): void } | undefined>;
 }
 
 export const jobRequests = ({ folder, group, graceMs, record, stdin, hasExited }: JobRequestOptions): JobRequests => {
   let stopped: { readonly reason: string; callOff(): void } | undefined;
-  let looking = Promise.resolve();
+  let checking = Promise.resolve();
   let isOver = false;
 
-  const lookForCancel = async (): Promise<void> => {
+  const checkCancel = async (): Promise<void> => {
     if (stopped !== undefined || !existsSync(join(folder, jobFile.cancel))) return;
     const request = await readRecord<CancelRecord>(join(folder, jobFile.cancel, "request.json"));
     // A command that ended by itself has its own end.
     if (!hasExited()) stopped = { reason: request?.reason ?? "", callOff: stopGroup(group, graceMs) };
   };
-  const lookForAnswers = async (): Promise<void> => {
-    const answers = record.desk.open().length === 0 ? [] : await readAnswers(folder);
+  const checkAnswers = async (): Promise<void> => {
+    const answers = record.dispatcher.open().length === 0 ? [] : await readAnswers(folder);
     for (const answer of answers) {
-      const line = hasExited() ? undefined : record.desk.take(answer);
+      const line = hasExited() ? undefined : record.dispatcher.accept(answer);
       if (line === undefined) continue;
       stdin?.write(line);
       record.publish(true);
     }
   };
-  const look = (): void => {
+  const check = (): void => {
     if (isOver) return;
-    looking = looking
-      .then(lookForCancel)
-      .then(lookForAnswers)
+    checking = checking
+      .then(checkCancel)
+      .then(checkAnswers)
       .catch((error: unknown) => record.warn(String(error)));
   };
-  const timer = setInterval(look, lookMs);
+  const timer = setInterval(check, checkMs);
   return {
-    look,
+    check,
     async end() {
       isOver = true;
       clearInterval(timer);
-      await looking;
+      await checking;
       return stopped;
     },
   };

@@ -1,7 +1,7 @@
 const quote = 0x22;
 const backslash = 0x5c;
 const scalar = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
-const longestScalar = 4096;
+const maxScalar = 4096;
 
 type Expecting =
   | "value"
@@ -100,7 +100,7 @@ export const jsonScanner = (): JsonScanner => {
       byte === 0x2e;
     if (isPart) {
       token += String.fromCharCode(byte);
-      return token.length > longestScalar ? "wrong" : "part";
+      return token.length > maxScalar ? "wrong" : "part";
     }
     if (!scalar.test(token)) return "wrong";
     endValue();

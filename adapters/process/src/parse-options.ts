@@ -14,12 +14,12 @@ export interface ProcessAdapterOptions {
 
 export type ParsedOptions = Required<ProcessAdapterOptions>;
 
-const longestGraceMs = 24 * 60 * 60 * 1000;
+const maxGraceMs = 24 * 60 * 60 * 1000;
 
-const parseWhole = (path: string, value: unknown, fallback: number, most: number): number => {
+const parseWhole = (path: string, value: unknown, fallback: number, max: number): number => {
   if (value === undefined) return fallback;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most) return value;
-  throw misconfigured(path, `must be a whole number from 0 to ${most}, got ${showValue(value)}`);
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= max) return value;
+  throw misconfigured(path, `must be a whole number from 0 to ${max}, got ${showValue(value)}`);
 };
 
 const parsePath = (path: string, value: unknown): string => {
@@ -38,7 +38,7 @@ export const parseOptions = (options: Readonly<Record<string, unknown>>): Parsed
   return {
     baseDirectory,
     directory: resolve(baseDirectory, parsePath("directory", options.directory)),
-    graceMs: parseWhole("graceMs", options.graceMs, 5000, longestGraceMs),
+    graceMs: parseWhole("graceMs", options.graceMs, 5000, maxGraceMs),
     maxOutputBytes: parseWhole("maxOutputBytes", options.maxOutputBytes, 1024 ** 3, Number.MAX_SAFE_INTEGER),
   };
 };

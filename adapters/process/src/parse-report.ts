@@ -2,10 +2,10 @@ import type { ExecutionFailure, ExecutionProgress, JsonObject } from "@taskbridg
 import { isDeeper } from "./is-deeper.ts";
 import { memberText } from "./member-text.ts";
 
-const longestText = 4096;
-const longestName = 200;
+const maxText = 4096;
+const maxName = 200;
 /** What a schema may be: it goes into the job's state, and from there through everybody's JSON. */
-const longestSchemaBytes = 64 * 1024;
+const maxSchemaBytes = 64 * 1024;
 const deepestSchema = 100;
 
 export interface Ask {
@@ -35,7 +35,7 @@ const isObject = (value: unknown): value is Loose =>
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
 
 const isName = (value: unknown): value is string =>
-  typeof value === "string" && value !== "" && value.length <= longestName;
+  typeof value === "string" && value !== "" && value.length <= maxName;
 
 const parseProgress = (value: unknown): ExecutionProgress | undefined => {
   if (!isObject(value)) return undefined;
@@ -43,22 +43,22 @@ const parseProgress = (value: unknown): ExecutionProgress | undefined => {
   const progress = {
     ...(isCount(done) ? { done } : {}),
     ...(isCount(total) ? { total } : {}),
-    ...(typeof message === "string" ? { message: message.slice(0, longestText) } : {}),
+    ...(typeof message === "string" ? { message: message.slice(0, maxText) } : {}),
   };
   return Object.keys(progress).length === 0 ? undefined : progress;
 };
 
 const isSchema = (value: unknown): value is JsonObject =>
-  isObject(value) && !isDeeper(value, deepestSchema) && Buffer.byteLength(JSON.stringify(value)) <= longestSchemaBytes;
+  isObject(value) && !isDeeper(value, deepestSchema) && Buffer.byteLength(JSON.stringify(value)) <= maxSchemaBytes;
 
 const parseAsk = (value: unknown): Ask | undefined => {
   if (!isObject(value)) return undefined;
   const { key, message, schema, url } = value;
   if (!isName(key) || typeof message !== "string" || (schema !== undefined && !isSchema(schema))) return undefined;
-  if (typeof url === "string" && url.length > longestText) return undefined;
+  if (typeof url === "string" && url.length > maxText) return undefined;
   return {
     key,
-    message: message.slice(0, longestText),
+    message: message.slice(0, maxText),
     ...(schema === undefined ? {} : { schema }),
     ...(typeof url === "string" ? { url } : {}),
   };
@@ -70,9 +70,9 @@ const parseFailure = (value: unknown): ExecutionFailure | undefined => {
   if (typeof value.reason !== "string" || value.reason === "") return undefined;
   return {
     kind: value.kind,
-    reason: value.reason.slice(0, longestText),
+    reason: value.reason.slice(0, maxText),
     ...(typeof value.code === "string" ? { code: value.code } : {}),
-    ...(typeof value.detail === "string" ? { detail: value.detail.slice(0, longestText) } : {}),
+    ...(typeof value.detail === "string" ? { detail: value.detail.slice(0, maxText) } : {}),
   };
 };
 

@@ -45,7 +45,7 @@ const traits: AdapterTraits = {
 
 /** Files are read this many jobs at once; more would only queue in Node's own pool. */
 const concurrency = 16;
-const lookUpMs = 10_000;
+const lookupTimeoutMs = 10_000;
 
 export type ProcessAdapter = WorkflowAdapter<ProcessTarget> &
   Required<
@@ -134,11 +134,11 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
         () => undefined,
         (error: unknown) => toError(error, "check", directory).message,
       );
-    const place: CheckFinding =
+    const finding: CheckFinding =
       problem === undefined
         ? { level: "ok", path: "directory", message: `jobs are kept in ${directory}` }
         : { level: "error", path: "directory", message: problem };
-    return [place, ...(await checkTargets(targets, options))];
+    return [finding, ...(await checkTargets(targets, options))];
   };
 
   return {
@@ -149,7 +149,7 @@ export const buildProcessAdapter = (given: ProcessAdapterOptions, hooks: StartHo
     start: (request, context) => guarded("start", () => start(request, context)),
     inspect: inspectEach((item) => guarded("inspect", async () => inspectJob(directory, parseRef(item.ref))), {
       concurrency,
-      timeoutMs: lookUpMs,
+      timeoutMs: lookupTimeoutMs,
     }),
     cancel: (ref, reason) => guarded("cancel", async () => cancelJob(folderOf(ref), parseRef(ref), reason)),
     answer: (ref, request, context) => guarded("answer", async () => answerJob(folderOf(ref), request, context)),

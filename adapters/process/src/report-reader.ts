@@ -5,7 +5,7 @@ const newline = 0x0a;
 const resultHead = /^::taskbridge\s*\{\s*"result"\s*:\s*/;
 
 /** Report lines longer than this (bytes) are only taken when they are results, which are then streamed. */
-export const longestReport: number = 1024 * 1024;
+export const maxReport: number = 1024 * 1024;
 
 /** Where the parts of a job's stdout go. */
 export interface ReportSink {
@@ -119,7 +119,7 @@ export const reportReader = (sink: ReportSink): ReportReader => {
     else if (heldBytes === marker.length && !Buffer.concat(held).equals(marker)) {
       mode = "text";
       log(release());
-    } else if (heldBytes > longestReport) beginLong();
+    } else if (heldBytes > maxReport) beginLong();
     return bytes.subarray(part.length);
   };
 

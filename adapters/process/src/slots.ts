@@ -7,7 +7,7 @@ export interface Slots {
 export const slots = (count: number): Slots => {
   const waiting = new Set<() => void>();
   let free = count;
-  const takeTurn = (signal: AbortSignal): Promise<void> =>
+  const runTurn = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       const begin = (): void => {
         signal.removeEventListener("abort", giveUp);
@@ -23,7 +23,7 @@ export const slots = (count: number): Slots => {
   return {
     async hold(work, signal) {
       if (free > 0) free--;
-      else await takeTurn(signal);
+      else await runTurn(signal);
       try {
         return await work();
       } finally {

@@ -15,8 +15,8 @@ import { toError } from "./to-error.ts";
 
 const inherited = ["PATH", "HOME", "LANG", "TMPDIR"];
 const pollMs = 50;
-const mostLaunches = 3;
-const mostRounds = 3;
+const maxLaunches = 3;
+const maxRounds = 3;
 
 /** For tests of what a crash leaves behind: told where this process is, and where a supervisor is to die. */
 export interface StartHooks {
@@ -71,7 +71,7 @@ const createSpec = async (
 /** Takes the key, or agrees that an earlier start of the same work did. */
 const claimKey = async (folder: string, spec: JobSpec, input: string): Promise<void> => {
   const files = { [jobFile.spec]: JSON.stringify(spec), [jobFile.input]: toLine(input) };
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const known = await readRecord<JobSpec>(join(folder, jobFile.spec));
     if (known?.hash === spec.hash) return;
     if (known !== undefined) {
@@ -158,7 +158,7 @@ const superviseUntilSettled = async (
         });
       }
       if (!isTaken(stage) && (launched === undefined || exit !== undefined)) {
-        if (exit !== undefined && (exit.code !== null || launches === mostLaunches)) throw await notBegun(folder, exit);
+        if (exit !== undefined && (exit.code !== null || launches === maxLaunches)) throw await notBegun(folder, exit);
         launched = tools.launcher.launch(folder, alarm.ring);
         launches++;
         tools.hooks.reached?.("launched");

@@ -35,7 +35,7 @@ export const supervisorLauncher = (dieAt: string | undefined): SupervisorLaunche
     child.unref();
     return child;
   };
-  const takeSpare = (folder: string): ChildProcess | undefined => {
+  const popSpare = (folder: string): ChildProcess | undefined => {
     const child = spare;
     spare = undefined;
     child?.removeAllListeners();
@@ -46,7 +46,7 @@ export const supervisorLauncher = (dieAt: string | undefined): SupervisorLaunche
   return {
     launch(folder, onExit) {
       const launched: Launch = {};
-      const child = takeSpare(folder) ?? (dieAt === undefined ? boot(folder) : boot(folder, dieAt));
+      const child = popSpare(folder) ?? (dieAt === undefined ? boot(folder) : boot(folder, dieAt));
       child.once("exit", (code) => {
         launched.exit = { code };
         onExit();

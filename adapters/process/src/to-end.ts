@@ -1,7 +1,7 @@
 import type { ExecutionFailure } from "@taskbridge/core/adapter";
 import type { JobEnd } from "./job-folder.ts";
 
-const longestReason = 300;
+const maxReason = 300;
 
 /** Everything that decides how a job ended. */
 export interface EndFacts {
@@ -18,7 +18,7 @@ export interface EndFacts {
 }
 
 /** The last line; of what Node writes of an error that nobody caught, the line of the error. */
-const tellingLine = (text: string): string | undefined => {
+const informativeLine = (text: string): string | undefined => {
   const lines = text
     .split("\n")
     .map((line) => line.trim())
@@ -37,10 +37,10 @@ const errorLine = (lines: readonly string[]): string | undefined => {
 
 const exitFailure = ({ exitCode, signal, stderrTail }: EndFacts): ExecutionFailure => {
   const how = signal === null ? `exit code ${exitCode}` : `killed by ${signal}`;
-  const line = tellingLine(stderrTail);
+  const line = informativeLine(stderrTail);
   return {
     kind: "job",
-    reason: (line === undefined ? how : `${how}: ${line}`).slice(0, longestReason),
+    reason: (line === undefined ? how : `${how}: ${line}`).slice(0, maxReason),
     code: signal ?? String(exitCode),
     ...(line === undefined ? {} : { detail: stderrTail }),
   };
@@ -51,7 +51,7 @@ export const toEnd = (facts: EndFacts): Pick<JobEnd, "status" | "failure" | "out
   if (facts.stopped !== undefined) {
     return {
       status: "cancelled",
-      failure: { kind: "job", reason: `cancelled: ${facts.stopped}`.slice(0, longestReason) },
+      failure: { kind: "job", reason: `cancelled: ${facts.stopped}`.slice(0, maxReason) },
     };
   }
   if (facts.reported !== undefined) return { status: "failed", failure: facts.reported };

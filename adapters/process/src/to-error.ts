@@ -5,13 +5,13 @@ import { errnoOf } from "./job-folder.ts";
 const lasting = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EISDIR", "ENAMETOOLONG", "ELOOP"]);
 
 /**
- * An error of the file system, with the path it is about, which is `place` where the system does not say. A full disk is
+ * An error of the file system, with the path it is about, which is `location` where the system does not say. A full disk is
  * `unavailable`, since it may be emptied.
  */
 export const toError = (
   error: unknown,
   operation: string,
-  place: string,
+  location: string,
   details: BridgeErrorDetails = {},
 ): BridgeError => {
   if (isBridgeError(error)) return error;
@@ -19,7 +19,7 @@ export const toError = (
   const message = error instanceof Error ? error.message : String(error);
   if (errno === undefined) return new BridgeError("internal", message, { operation, cause: error, ...details });
   const code = lasting.has(errno) ? "misconfigured" : "unavailable";
-  return new BridgeError(code, message.includes(place) ? message : `${message} (${place})`, {
+  return new BridgeError(code, message.includes(location) ? message : `${message} (${location})`, {
     operation,
     cause: error,
     ...(code === "misconfigured" ? { data: { path: "directory" } } : {}),

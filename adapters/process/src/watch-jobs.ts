@@ -91,7 +91,7 @@ export const watchJobs = (
       pumping = undefined;
     });
   };
-  const lookForDeaths = async (): Promise<void> => {
+  const checkDeaths = async (): Promise<void> => {
     for (const key of alive) {
       const stage = await readStage(jobFolder(directory, key)).catch(() => undefined);
       if (stage?.kind !== "lost" && stage?.kind !== "orphaned") continue;
@@ -101,7 +101,7 @@ export const watchJobs = (
     start();
   };
 
-  const timer = setInterval(() => void lookForDeaths(), aliveMs);
+  const timer = setInterval(() => void checkDeaths(), aliveMs);
   const silence = feed.listen((key) => {
     changed.add(key);
     start();

@@ -60,9 +60,9 @@ describe("leftovers", () => {
 
 describe("check", () => {
   it("looks for programs, folders and the directory", async () => {
-    const place = dirname(bench.directory);
-    writeFileSync(join(place, "tool"), "");
-    chmodSync(join(place, "tool"), 0o755);
+    const location = dirname(bench.directory);
+    writeFileSync(join(location, "tool"), "");
+    chmodSync(join(location, "tool"), 0o755);
     const findings = await bench.adapter.check(
       [
         { command: ["sh"] },
@@ -71,8 +71,8 @@ describe("check", () => {
         { command: ["./no-such-tool"] },
         { command: ["sh"], cwd: "no-such-folder" },
         { command: ["{{input.program}}"] },
-        { command: ["tool"], env: { PATH: place } },
-        { command: [place] },
+        { command: ["tool"], env: { PATH: location } },
+        { command: [location] },
       ],
       context(),
     );

@@ -67,7 +67,7 @@ export interface JobBench {
   /** The same, which counts its runs. */
   counted(script: string): ProcessTarget;
   start(target: ProcessTarget, options?: { key?: StartKey; input?: string }): Promise<StartOutcome>;
-  look(ref: ExecutionRef, want?: InspectItem["want"]): Promise<InspectOutcome>;
+  inspect(ref: ExecutionRef, want?: InspectItem["want"]): Promise<InspectOutcome>;
   seen(ref: ExecutionRef, fits: (snapshot: ExecutionSnapshot) => boolean): Promise<ExecutionSnapshot>;
   ended(ref: ExecutionRef): Promise<ExecutionSnapshot>;
   notFound(ref: ExecutionRef): Promise<{ proven: boolean; reason: string }>;
@@ -96,9 +96,9 @@ const readOr = (path: string, fallback: string): string => {
 };
 
 /** Ends every process that a bench may have left: those that name its place, and those its jobs have recorded. */
-const killAll = (place: string, directory: string): void => {
+const killAll = (location: string, directory: string): void => {
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    if (Number(pid) !== process.pid && readOr(`/proc/${pid}/cmdline`, "").includes(place)) killQuietly(Number(pid));
+    if (Number(pid) !== process.pid && readOr(`/proc/${pid}/cmdline`, "").includes(location)) killQuietly(Number(pid));
   }
   for (const key of existsSync(directory) ? readdirSync(directory) : []) {
     const text = readOr(join(directory, key, "state.json"), "");
@@ -110,10 +110,10 @@ const killAll = (place: string, directory: string): void => {
 };
 
 export const jobBench = (options: Partial<ProcessAdapterOptions> = {}, hooks: StartHooks = {}): JobBench => {
-  const place = mkdtempSync(join(tmpdir(), "taskbridge-process-"));
-  const directory = options.directory ?? join(place, "jobs");
-  const journal = join(place, "journal");
-  const adapter = buildProcessAdapter({ directory, baseDirectory: place, ...options }, hooks);
+  const location = mkdtempSync(join(tmpdir(), "taskbridge-process-"));
+  const directory = options.directory ?? join(location, "jobs");
+  const journal = join(location, "journal");
+  const adapter = buildProcessAdapter({ directory, baseDirectory: location, ...options }, hooks);
   const bench: JobBench = {
     directory,
     journal,
@@ -129,20 +129,20 @@ export const jobBench = (options: Partial<ProcessAdapterOptions> = {}, hooks: St
     counted: (script) => bench.sh(`printf x >> "$JOURNAL"; ${script}`),
     start: (target, { key = newKey(), input = "{}" } = {}) =>
       adapter.start({ key, target, input, attempt: 1 }, context()),
-    async look(ref, want = "status") {
+    async inspect(ref, want = "status") {
       const [outcome] = await adapter.inspect([{ ref, want }], context());
       return outcome as InspectOutcome;
     },
     seen: (ref, fits) =>
       until("a state that fits", async () => {
-        const outcome = await bench.look(ref);
+        const outcome = await bench.inspect(ref);
         if (!("snapshot" in outcome)) throw new Error(`no snapshot: ${JSON.stringify(outcome)}`);
         return fits(outcome.snapshot) ? outcome.snapshot : undefined;
       }),
     ended: (ref) => bench.seen(ref, ({ status }) => isEnded(status)),
     notFound: (ref) =>
       until("not found", async () => {
-        const outcome = await bench.look(ref);
+        const outcome = await bench.inspect(ref);
         return "notFound" in outcome ? outcome.notFound : undefined;
       }),
     async question(ref, id) {
@@ -171,9 +171,9 @@ export const jobBench = (options: Partial<ProcessAdapterOptions> = {}, hooks: St
       await adapter.close();
       // A supervisor that is being ended may add a file at the last moment.
       await until("an empty place", () => {
-        killAll(place, directory);
+        killAll(location, directory);
         try {
-          rmSync(place, { recursive: true, force: true });
+          rmSync(location, { recursive: true, force: true });
           return true;
         } catch {
           return undefined;

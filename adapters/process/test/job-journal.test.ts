@@ -6,17 +6,17 @@ import type { JsonObject } from "@taskbridge/core/adapter";
 import { eventFolder, type JobState } from "../src/job-folder.ts";
 import { jobJournal } from "../src/job-journal.ts";
 
-let place: string;
+let location: string;
 
 beforeEach(() => {
-  place = mkdtempSync(join(tmpdir(), "taskbridge-journal-"));
-  mkdirSync(eventFolder(place));
+  location = mkdtempSync(join(tmpdir(), "taskbridge-journal-"));
+  mkdirSync(eventFolder(location));
 });
-afterEach(() => rmSync(place, { recursive: true }));
+afterEach(() => rmSync(location, { recursive: true }));
 
 describe("the journal of a job", () => {
   it("leaves out a question that cannot be written, and writes the rest", async () => {
-    const folder = join(place, "mcp-1");
+    const folder = join(location, "mcp-1");
     mkdirSync(folder);
     const journal = jobJournal(folder, "mcp-1");
     const schema = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`) as JsonObject;

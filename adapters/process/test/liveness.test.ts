@@ -36,7 +36,7 @@ describe("a job whose supervisor is gone", () => {
   it("is running while its command lives, and lost when that has ended", async () => {
     const { ref, state } = await begin();
     await kill(state.supervisor);
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "running" } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "running" } });
     await expect(bench.adapter.forget(ref, context())).rejects.toMatchObject({ code: "conflict" });
     await kill(state.child);
     expect(await bench.notFound(ref)).toEqual({
@@ -86,11 +86,11 @@ describe("a recorded PID", () => {
   ])("of %s proves that the job is lost", async (_, change, words) => {
     const { ref, state } = await begin();
     forge(ref, (old) => ({ supervisor: { ...old.supervisor, ...change } }));
-    expect(await bench.look(ref)).toEqual({ notFound: { proven: true, reason: expect.stringContaining(words) } });
+    expect(await bench.inspect(ref)).toEqual({ notFound: { proven: true, reason: expect.stringContaining(words) } });
     await bench.adapter.cancel(ref, "test", context());
     expect(isAlive(state.child.pid)).toBe(true);
     forge(ref, () => state);
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "running" } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "running" } });
   });
 
   it("of a zombie is dead", async () => {
@@ -119,19 +119,19 @@ describe("what is known about an execution", () => {
     const { ref } = await begin("true");
     await bench.ended(ref);
     await bench.adapter.forget(ref, context());
-    expect(await bench.look(ref)).toEqual({
+    expect(await bench.inspect(ref)).toEqual({
       notFound: { proven: false, reason: expect.stringContaining(bench.directory) },
     });
     await expect(bench.adapter.cancel(ref, "test", context())).rejects.toMatchObject({ code: "not_found" });
     const other = jobBench({ directory: join(bench.directory, "no-such") });
-    expect(await other.look(ref)).toEqual({ unavailable: expect.stringContaining("no-such") });
+    expect(await other.inspect(ref)).toEqual({ unavailable: expect.stringContaining("no-such") });
     await other.close();
   });
 
   it("survives a torn record of a running job", async () => {
     const { ref, state } = await begin();
     writeFileSync(join(bench.folder(ref), "state.json"), '{"version":1,"superv');
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "running" } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "running" } });
     writeFileSync(join(bench.folder(ref), "state.json"), JSON.stringify(state));
   });
 });

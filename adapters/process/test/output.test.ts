@@ -169,6 +169,8 @@ describe("progress", () => {
       bench.sh(`echo noise >&2; echo '::taskbridge {"progress":{"done":1,"total":"x"}}'; exec sleep 600`),
     );
     expect((await bench.seen(ref, ({ progress }) => progress !== undefined)).progress).toEqual({ done: 1 });
-    expect(await bench.look(ref, "detail")).toMatchObject({ snapshot: { status: "running", progress: { done: 1 } } });
+    expect(await bench.inspect(ref, "detail")).toMatchObject({
+      snapshot: { status: "running", progress: { done: 1 } },
+    });
   });
 });

@@ -24,7 +24,7 @@ describe("questions of a job", () => {
     );
     const question = await bench.question(ref);
     expect(question).toEqual({ id: "approve", message: "Go on?", schema: { type: "object" } });
-    expect(await bench.look(ref)).toMatchObject({ snapshot: { status: "waiting" } });
+    expect(await bench.inspect(ref)).toMatchObject({ snapshot: { status: "waiting" } });
     await bench.answer(ref, question);
     expect((await bench.ended(ref)).status).toBe("succeeded");
   });
@@ -42,7 +42,7 @@ describe("questions of a job", () => {
     ];
     await bench.answer(ref, third, { content: 3 });
     await bench.answer(ref, second, { action: "decline" });
-    expect((await bench.look(ref, "status")) as object).toMatchObject({ snapshot: { questions: [{ id: "a" }] } });
+    expect((await bench.inspect(ref, "status")) as object).toMatchObject({ snapshot: { questions: [{ id: "a" }] } });
     await bench.answer(ref, first, { content: { x: 1 } });
     const { output } = await bench.ended(ref);
     expect(lines(output?.kind === "text" ? output.text : "")).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { longestReport, reportReader } from "../src/report-reader.ts";
+import { maxReport, reportReader } from "../src/report-reader.ts";
 
 /** What comes out for a stream given in pieces of this size. */
 const read = (stream: string | Buffer, size: number) => {
@@ -32,7 +32,7 @@ const read = (stream: string | Buffer, size: number) => {
 };
 
 const sizes = [1, 2, 5, 13, 14, 64, 4096];
-const filler = "x".repeat(2 * longestReport);
+const filler = "x".repeat(2 * maxReport);
 /** Short enough for a message. */
 const fold = (text: string): string => text.replaceAll(filler, "…");
 

@@ -8,10 +8,10 @@ describe("slots", () => {
     const boots = slots(2);
     const order: number[] = [];
     let running = 0;
-    let most = 0;
+    let limit = 0;
     const work = (number: number) => async () => {
       order.push(number);
-      most = Math.max(most, ++running);
+      limit = Math.max(limit, ++running);
       await new Promise((resolve) => setImmediate(resolve));
       running--;
       if (number === 1) throw new Error("one failed");
@@ -26,7 +26,7 @@ describe("slots", () => {
       "fulfilled",
     ]);
     expect(order).toEqual([0, 1, 2, 3, 4]);
-    expect(most).toBe(2);
+    expect(limit).toBe(2);
   });
 
   it("are not taken by those who give up", async () => {

@@ -17,15 +17,15 @@ const listen = (sink?: () => void) =>
   bench.adapter.watch(
     {
       targets: [],
-      sink: async (news) => {
+      sink: async (event) => {
         sink?.();
-        for (const update of news) updates.push({ at: Date.now(), update });
+        for (const update of event) updates.push({ at: Date.now(), update });
       },
       ended: () => {},
     },
     context(),
   );
-const told = (fits: (update: ExecutionUpdate) => boolean) =>
+const reported = (fits: (update: ExecutionUpdate) => boolean) =>
   until("an update", () => updates.find(({ update }) => fits(update)));
 
 describe("watch", () => {
@@ -38,11 +38,11 @@ describe("watch", () => {
       ),
       { key },
     );
-    await told(({ snapshot }) => snapshot?.progress?.done === 1);
-    const { update } = await told(({ snapshot }) => snapshot?.status === "waiting");
+    await reported(({ snapshot }) => snapshot?.progress?.done === 1);
+    const { update } = await reported(({ snapshot }) => snapshot?.status === "waiting");
     expect(update).toMatchObject({ key, ref });
     await bench.answer(ref, { id: "a", message: "?" });
-    const end = await told(({ snapshot }) => snapshot !== undefined && isEnded(snapshot.status));
+    const end = await reported(({ snapshot }) => snapshot !== undefined && isEnded(snapshot.status));
     expect(end.update).toMatchObject({
       key,
       ref,
@@ -57,7 +57,7 @@ describe("watch", () => {
     const { ref } = await bench.start(bench.sh("exec sleep 600"));
     writeFileSync(join(bench.directory, ".events", newKey()), "");
     const subscription = await listen();
-    expect((await told(({ snapshot }) => snapshot?.status === "running")).update.ref).toBe(ref);
+    expect((await reported(({ snapshot }) => snapshot?.status === "running")).update.ref).toBe(ref);
     expect(readdirSync(join(bench.directory, ".events"))).toHaveLength(1);
     await subscription.close();
   });
@@ -65,11 +65,11 @@ describe("watch", () => {
   it("hints at a job whose supervisor and command were killed", async () => {
     const subscription = await listen();
     const { ref } = await bench.start(bench.sh("exec sleep 600"));
-    await told(({ snapshot }) => snapshot?.status === "running");
+    await reported(({ snapshot }) => snapshot?.status === "running");
     const { supervisor, child } = bench.state(ref);
     process.kill(supervisor.pid, "SIGKILL");
     process.kill(child.pid, "SIGKILL");
-    expect((await told(({ snapshot }) => snapshot === undefined)).update.ref).toBe(ref);
+    expect((await reported(({ snapshot }) => snapshot === undefined)).update.ref).toBe(ref);
     await subscription.close();
   });
 
@@ -81,7 +81,7 @@ describe("watch", () => {
       ...refused.map((key) => bench.start({ command: ["no-such-program"] }, { key })),
       ...begun.map((key) => bench.start(bench.sh("true"), { key })),
     ]);
-    for (const key of begun) await told((update) => update.key === key && update.snapshot?.status === "succeeded");
+    for (const key of begun) await reported((update) => update.key === key && update.snapshot?.status === "succeeded");
     await subscription.close();
     expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason.code)).toEqual([
       ...refused.map(() => "misconfigured"),
@@ -98,7 +98,7 @@ describe("watch", () => {
       if (refusals-- > 0) throw new Error("the store is busy");
     });
     const { ref } = await bench.start(bench.sh("true"));
-    expect((await told(({ snapshot }) => snapshot?.status === "succeeded")).update.ref).toBe(ref);
+    expect((await reported(({ snapshot }) => snapshot?.status === "succeeded")).update.ref).toBe(ref);
     await subscription.close();
   });
 

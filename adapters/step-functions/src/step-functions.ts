@@ -16,8 +16,8 @@ import type { QueueClient } from "./events/queue-client.ts";
 import { sqsClient } from "./events/sqs-client.ts";
 import { watchQueue } from "./events/watch-queue.ts";
 import { expressRuns } from "./express/express-runs.ts";
-import { inspectExecutions } from "./looks/inspect-executions.ts";
-import { sweeps } from "./looks/sweeps.ts";
+import { inspectExecutions } from "./inspection/inspect-executions.ts";
+import { sweeps } from "./inspection/sweeps.ts";
 import { machines } from "./machines.ts";
 import { cutText } from "./mapping/cut-text.ts";
 import { parseRef, toRef } from "./mapping/execution-arn.ts";
@@ -38,7 +38,7 @@ const keptMs = 90 * 24 * 60 * 60 * 1_000;
 const detailsMs = 8_000;
 
 const standardTraits: AdapterTraits = {
-  start: { kind: "idempotent", forMs: keptMs, settleMs: shownWithinMs },
+  start: { kind: "idempotent", forMs: keptMs, visibilityDelayMs: shownWithinMs },
   cancel: "confirmed",
   minInspectIntervalMs: 2_000,
   mustInspectWithinMs: keptMs,
@@ -82,7 +82,7 @@ const readOutput = async (
 };
 
 /** The longest reason (characters) that an execution is stopped with. */
-const mostReason = 1_000;
+const maxReasonLength = 1_000;
 
 const stopExecution = async (
   client: SfnClient,
@@ -91,8 +91,8 @@ const stopExecution = async (
   signal: AbortSignal,
 ): Promise<void> => {
   try {
-    const told = { error: "Taskbridge.Cancelled", cause: cutText(reason, mostReason) };
-    await client.stop(parseRef(ref).arn, told, signal);
+    const fault = { error: "Taskbridge.Cancelled", cause: cutText(reason, maxReasonLength) };
+    await client.stop(parseRef(ref).arn, fault, signal);
   } catch (error) {
     if (!isBridgeError(error) || error.code !== "not_found") throw error;
     // It may have been started a moment ago.
@@ -144,8 +144,8 @@ export const stepFunctionsOver = (
     inspect: (items, context) => inspectExecutions(tools, items, context),
     cancel: (ref, reason, { signal }) => stopExecution(client, ref, reason, signal),
     answer: (ref, request, context) => {
-      const place = parseRef(ref);
-      return answerQuestion(client, quotas(place.arn), place, request, context);
+      const location = parseRef(ref);
+      return answerQuestion(client, quotas(location.arn), location, request, context);
     },
     heartbeat: (_ref, question, { signal }) => client.keepTask(tokenOf(question), signal),
     find: async (request, { signal }) => {

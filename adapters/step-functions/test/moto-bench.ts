@@ -86,10 +86,10 @@ export const motoBench = async (): Promise<MotoBench> => {
     return (await sfn.send(new ListExecutionsCommand(call))).executions ?? [];
   };
 
-  const relayOnce = async (machine: string, told: Set<string>, to?: string): Promise<void> => {
+  const relayOnce = async (machine: string, reported: Set<string>, to?: string): Promise<void> => {
     for (const { executionArn, status } of await list(machine)) {
-      if (executionArn === undefined || status === "RUNNING" || told.has(executionArn)) continue;
-      told.add(executionArn);
+      if (executionArn === undefined || status === "RUNNING" || reported.has(executionArn)) continue;
+      reported.add(executionArn);
       const { name } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
       await send(toEvent({ executionArn, stateMachineArn: arnOf(machine), name, status }), to);
     }
@@ -114,15 +114,15 @@ export const motoBench = async (): Promise<MotoBench> => {
     send,
     executions: async (machine) => (await list(machine)).length,
     relay: (machines, to) => {
-      const told = new Set<string>();
+      const reported = new Set<string>();
       let isStopped = false;
       const loop = (async () => {
         while (!isStopped) {
           const startedAt = performance.now();
-          for (const machine of machines) await relayOnce(machine, told, to);
+          for (const machine of machines) await relayOnce(machine, reported, to);
           // Looking is dear to moto, and the dearer the more has ended: it is to have time for other things.
-          const restMs = Math.max(50, 4 * (performance.now() - startedAt));
-          await new Promise((resolve) => setTimeout(resolve, restMs));
+          const pauseMs = Math.max(50, 4 * (performance.now() - startedAt));
+          await new Promise((resolve) => setTimeout(resolve, pauseMs));
         }
       })();
       return {

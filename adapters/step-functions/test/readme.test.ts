@@ -74,12 +74,12 @@ describeMoto("what the README shows to use", () => {
         { key: newKey(), target, input: '{"file":"a.md"}', attempt: 1 },
         callContext(),
       );
-      const look = async () => (await adapter.inspect?.([{ ref, want: "detail" }], callContext()))?.[0];
-      const question = await until("the question", async () => questionOf(await look()));
+      const inspection = async () => (await adapter.inspect?.([{ ref, want: "detail" }], callContext()))?.[0];
+      const question = await until("the question", async () => questionOf(await inspection()));
       expect(question).toMatchObject({ message: "Publish it?", schema: { properties: { as: { type: "string" } } } });
       const answer = { answerId: "1", attempt: 1, question, action: "accept", content: { as: "b.md" } } as const;
       await adapter.answer?.(ref, answer, callContext());
-      const output = await until("the end", async () => outputOf(await look()));
+      const output = await until("the end", async () => outputOf(await inspection()));
       expect(output).toEqual({ kind: "json", value: { as: "b.md" } });
     } finally {
       await adapter.close?.();

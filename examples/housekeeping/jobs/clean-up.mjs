@@ -22,13 +22,13 @@ async function mayDelete() {
 }
 
 async function deleteFiles() {
-  const tell = progressReporter(files.length);
+  const report = progressReporter(files.length);
   let bytes = 0;
   for (const [index, file] of files.entries()) {
     const path = join(folder, file);
     bytes += (await stat(path)).size;
     await rm(path);
-    tell(index + 1, file);
+    report(index + 1, file);
   }
   return { files: files.length, bytes };
 }

@@ -10,11 +10,11 @@ const report = (what) => process.stdout.write(`::taskbridge ${JSON.stringify(wha
 
 /** Tells at most ten times a second how far the job has come. */
 export const progressReporter = (total) => {
-  let toldAt = 0;
+  let reportedAt = 0;
   return (done, message) => {
     const now = Date.now();
-    if (done < total && now - toldAt < 100) return;
-    toldAt = now;
+    if (done < total && now - reportedAt < 100) return;
+    reportedAt = now;
     report({ progress: { done, total, message } });
   };
 };

@@ -44,7 +44,7 @@ const claiming = (seeded: SeededStore, wakeSome: () => Promise<void>): Verb => {
   return {
     name: "due, with claims",
     atOnce: serversAtOnce,
-    most: (2 * dueRecords) / atOnce,
+    max: (2 * dueRecords) / atOnce,
     prepare: async (count) => {
       await wakeSome();
       return times(count, () => async () => {

@@ -38,14 +38,14 @@ const parse = () =>
     },
   });
 
-const toNumber = (name: string, text: string, least: number): number => {
+const toNumber = (name: string, text: string, min: number): number => {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < least)
-    throw new UsageError(`--${name}: a whole number of at least ${least} is needed, got ${text}`);
+  if (!Number.isSafeInteger(value) || value < min)
+    throw new UsageError(`--${name}: a whole number of at least ${min} is needed, got ${text}`);
   return value;
 };
 
-const tell = (what: string): void => void process.stderr.write(`${new Date().toISOString()} ${what}\n`);
+const log = (what: string): void => void process.stderr.write(`${new Date().toISOString()} ${what}\n`);
 
 type Values = ReturnType<typeof parse>["values"];
 
@@ -68,7 +68,7 @@ const benchStores = async (values: Values): Promise<void> => {
     verbMs: toNumber("seconds", values.seconds, 1) * 1_000,
     purged: toNumber("purge", values.purge, 0),
     keeps: values.forget,
-    tell,
+    log,
     save: async (figures: StoreFigures) => {
       measured.set(figures.store, figures);
       await save(values.json, { node: process.version, load: loadavg(), stores: [...measured.values()] });
@@ -87,7 +87,7 @@ const benchPurge = async (values: Values): Promise<void> => {
     records: toNumber("records", values.records, 2_000),
     purged: toNumber("purge", values.purge, 1_000),
     keeps: values.forget,
-    tell,
+    log,
   };
   for (const name of values.store ?? storeKinds.map((kind) => kind.name)) {
     const figures = await measurePurgeAlone(storeKind(name), options);

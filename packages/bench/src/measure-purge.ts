@@ -26,7 +26,7 @@ const readsPerSecond = 50;
 const beforeMs = 20_000;
 const askEveryMs = 250;
 /** Whatever is wrong, it is not waited for longer. */
-const mostMs = 1_800_000;
+const maxMs = 1_800_000;
 
 /**
  * Lets two engines purge that many expired records out of a store, and reads meanwhile. `keeps`: the backend keeps something for each,
@@ -34,18 +34,18 @@ const mostMs = 1_800_000;
  */
 export const measurePurge = async (
   kind: StoreKind,
-  place: BenchedStore,
+  benched: BenchedStore,
   seeded: SeededStore,
   { expired, keeps }: { readonly expired: number; readonly keeps: boolean },
 ): Promise<PurgeFigures> => {
   const { store } = seeded;
   const tasks = expiredTasks({ seed: "purged", size: expired * 2, now: store.now() }, expired);
-  const { write } = place.filling ?? createAll(store);
-  const { atOnce = batchSize } = place;
+  const { write } = benched.filling ?? createAll(store);
+  const { atOnce = batchSize } = benched;
   for (let first = 0; first < tasks.length; first += atOnce) await write(tasks.slice(first, first + atOnce));
   const before = await readSteadily(seeded, pause(beforeMs));
   const startedAt = performance.now();
-  const purge = startEngines(kind.name, place.url, store, { expired, keeps });
+  const purge = startEngines(kind.name, benched.url, store, { expired, keeps });
   const during = await readSteadily(seeded, purge);
   const removed = await purge;
   const removedPerSecond = (removed / (performance.now() - startedAt)) * 1_000;
@@ -105,9 +105,9 @@ const startEngines = async (
     fail = reject;
   });
   failed.catch(() => {});
-  child.on("message", (told: { readonly removed?: number; readonly error?: string }) => {
-    if (told.error !== undefined) fail(new Error(`the other engine: ${told.error}`));
-    else removedThere = told.removed ?? 0;
+  child.on("message", (reported: { readonly removed?: number; readonly error?: string }) => {
+    if (reported.error !== undefined) fail(new Error(`the other engine: ${reported.error}`));
+    else removedThere = reported.removed ?? 0;
   });
   child.on("exit", (code) => fail(new Error(`the other engine has ended with ${code}`)));
   const engine = purgingEngine(store, keeps, {
@@ -118,7 +118,7 @@ const startEngines = async (
   });
   const purge = async (): Promise<number> => {
     await engine.open();
-    for (const endsAt = performance.now() + mostMs; removedHere + removedThere < expired; await pause(askEveryMs)) {
+    for (const endsAt = performance.now() + maxMs; removedHere + removedThere < expired; await pause(askEveryMs)) {
       if (performance.now() > endsAt) throw new Error(`only ${removedHere + removedThere} of ${expired} were removed`);
       if (child.connected) child.send("how many?");
     }

@@ -37,76 +37,76 @@ export interface StoreBenchOptions {
   /** Whether the backend keeps something for each of those, which it is told to forget. */
   readonly keeps: boolean;
   /** Told what is being done. */
-  readonly tell: (what: string) => void;
+  readonly log: (what: string) => void;
   /** Told what has been measured, before the purge as well: that takes its time. */
   readonly save: (figures: StoreFigures) => Promise<void>;
 }
 
 /** Measures one kind of store with few and with many records, in turn. */
 export const measureStore = async (kind: StoreKind, options: StoreBenchOptions): Promise<void> => {
-  const places: BenchedStore[] = [];
+  const benchedStores: BenchedStore[] = [];
   const opened: Seeded[] = [];
   try {
     for (const size of options.records) {
-      const place = await kind.start();
-      places.push(place);
-      options.tell(`${kind.name}: ${size} records`);
-      opened.push(await openSeeded(place, size));
+      const benchedStore = await kind.start();
+      benchedStores.push(benchedStore);
+      options.log(`${kind.name}: ${size} records`);
+      opened.push(await openSeeded(benchedStore, size));
     }
-    const onVerb = (verb: string): void => options.tell(`${kind.name}: ${verb}`);
+    const onVerb = (verb: string): void => options.log(`${kind.name}: ${verb}`);
     const measured = await measureVerbs(
       opened.map(({ seeded }) => seeded),
       { ...options, onVerb },
     );
     const figures: StoreFigures = {
       store: kind.name,
-      durability: places[0]?.durability ?? "",
+      durability: benchedStores[0]?.durability ?? "",
       sizes: opened.map((one, index) => ({ ...one.figures, verbs: measured[index] ?? [] })),
     };
     await options.save(figures);
-    const purge = await purgeLast(kind, places, opened, options);
+    const purge = await purgeLast(kind, benchedStores, opened, options);
     if (purge !== undefined) await options.save({ ...figures, purge });
   } finally {
     for (const { seeded } of opened) await seeded.store.close();
-    for (const place of places) await place.close();
+    for (const benchedStore of benchedStores) await benchedStore.close();
   }
 };
 
 /** Fills one store of a kind and purges it, without measuring any verb. */
 export const measurePurgeAlone = async (kind: StoreKind, options: PurgeBenchOptions): Promise<StoreFigures> => {
-  const { records, purged, keeps, tell } = options;
-  const place = await kind.start();
+  const { records, purged, keeps, log } = options;
+  const benchedStore = await kind.start();
   try {
-    tell(`${kind.name}: ${records} records`);
-    const { seeded, figures } = await openSeeded(place, records);
+    log(`${kind.name}: ${records} records`);
+    const { seeded, figures } = await openSeeded(benchedStore, records);
     try {
-      tell(`${kind.name}: purging ${purged} expired records`);
-      const purge = await measurePurge(kind, place, seeded, { expired: purged, keeps });
-      return { store: kind.name, durability: place.durability, sizes: [{ ...figures, verbs: [] }], purge };
+      log(`${kind.name}: purging ${purged} expired records`);
+      const purge = await measurePurge(kind, benchedStore, seeded, { expired: purged, keeps });
+      return { store: kind.name, durability: benchedStore.durability, sizes: [{ ...figures, verbs: [] }], purge };
     } finally {
       await seeded.store.close();
     }
   } finally {
-    await place.close();
+    await benchedStore.close();
   }
 };
 
-export type PurgeBenchOptions = Pick<StoreBenchOptions, "purged" | "keeps" | "tell"> & { readonly records: number };
+export type PurgeBenchOptions = Pick<StoreBenchOptions, "purged" | "keeps" | "log"> & { readonly records: number };
 
 interface Seeded {
   readonly seeded: SeededStore;
   readonly figures: Omit<SizeFigures, "verbs">;
 }
 
-const openSeeded = async (place: BenchedStore, size: number): Promise<Seeded> => {
-  const store = await place.open();
+const openSeeded = async (benchedStore: BenchedStore, size: number): Promise<Seeded> => {
+  const store = await benchedStore.open();
   const population: Population = { seed: `bench ${size}`, size, now: store.now() };
-  const before = await place.usage();
+  const before = await benchedStore.usage();
   const startedAt = performance.now();
-  await seed(population, place.filling ?? createAll(store), place.atOnce);
+  await seed(population, benchedStore.filling ?? createAll(store), benchedStore.atOnce);
   const seedSeconds = (performance.now() - startedAt) / 1_000;
   await checkSeed(population, store);
-  const after = await place.usage();
+  const after = await benchedStore.usage();
   const perTask = (many = 0, few = 0): number => (many - few) / size;
   return {
     seeded: seededStore(store, population),
@@ -123,14 +123,14 @@ const openSeeded = async (place: BenchedStore, size: number): Promise<Seeded> =>
 
 const purgeLast = async (
   kind: StoreKind,
-  places: readonly BenchedStore[],
+  benchedStores: readonly BenchedStore[],
   opened: readonly Seeded[],
-  { purged, keeps, tell }: StoreBenchOptions,
+  { purged, keeps, log }: StoreBenchOptions,
 ): Promise<PurgeFigures | undefined> => {
-  const place = places.at(-1);
+  const benchedStore = benchedStores.at(-1);
   const last = opened.at(-1);
-  if (purged === 0 || place === undefined || last === undefined) return undefined;
-  tell(`${kind.name}: purging ${purged} expired records`);
+  if (purged === 0 || benchedStore === undefined || last === undefined) return undefined;
+  log(`${kind.name}: purging ${purged} expired records`);
   await putToSleep(last.seeded.store);
-  return measurePurge(kind, place, last.seeded, { expired: purged, keeps });
+  return measurePurge(kind, benchedStore, last.seeded, { expired: purged, keeps });
 };

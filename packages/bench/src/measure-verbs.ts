@@ -23,14 +23,14 @@ export interface MeasureOptions {
    * that for what few ask for.
    */
   readonly operations: number;
-  /** After so long (milliseconds) a verb gets no further round, once it has had `leastRounds`. */
+  /** After so long (milliseconds) a verb gets no further round, once it has had `minRounds`. */
   readonly verbMs: number;
   /** Told before a verb is measured. */
   readonly onVerb?: (verb: string) => void;
 }
 
 /** With fewer, one hiccup of the machine is all that is seen. */
-const leastRounds = 2;
+const minRounds = 2;
 
 const verbsOf = (seeded: SeededStore): readonly Verb[] => [
   ...readingVerbs(seeded),
@@ -60,8 +60,8 @@ export const measureVerbs = async (
     onVerb?.(verb.name);
     const targets = measured.flatMap((verbs) => verbs[index] ?? []);
     const endsAt = performance.now() + verbMs;
-    const most = verb.atOnce === undefined ? rounds : rounds * 5;
-    for (let round = 0; round < most && (round < leastRounds || performance.now() < endsAt); round++) {
+    const limit = verb.atOnce === undefined ? rounds : rounds * 5;
+    for (let round = 0; round < limit && (round < minRounds || performance.now() < endsAt); round++) {
       await timeInTurn(targets, countOf(verb, operations));
       for (const { verb: own, concurrent } of targets)
         await timeTogether(own, countOf(own, operations) * 2, atOnceOf(own), concurrent);
@@ -86,15 +86,15 @@ const atOnceOf = ({ atOnce }: Verb): number => atOnce ?? concurrency;
 /** One operation after the other, on one store and then on the next, each as often the first as the others. */
 const timeInTurn = async (targets: readonly Measured[], count: number): Promise<void> => {
   const [{ verb }] = targets as [Measured];
-  for (let left = count; left > 0; left -= Math.min(left, verb.most ?? left)) {
+  for (let left = count; left > 0; left -= Math.min(left, verb.max ?? left)) {
     const prepared: { readonly operations: readonly Operation[]; readonly into: Latencies }[] = [];
     for (const target of targets)
       prepared.push({
-        operations: await target.verb.prepare(Math.min(left, verb.most ?? left)),
+        operations: await target.verb.prepare(Math.min(left, verb.max ?? left)),
         into: target.sequential,
       });
-    const most = Math.max(...prepared.map(({ operations }) => operations.length));
-    for (let index = 0; index < most; index++) {
+    const limit = Math.max(...prepared.map(({ operations }) => operations.length));
+    for (let index = 0; index < limit; index++) {
       for (const { operations, into } of index % 2 === 0 ? prepared : prepared.toReversed())
         await timeAll(operations.slice(index, index + 1), 1, into);
     }
@@ -104,7 +104,7 @@ const timeInTurn = async (targets: readonly Measured[], count: number): Promise<
 
 const timeTogether = async (verb: Verb, count: number, atOnce: number, into: Latencies): Promise<void> => {
   for (let left = count; left > 0; ) {
-    const some = await verb.prepare(Math.min(left, verb.most ?? left));
+    const some = await verb.prepare(Math.min(left, verb.max ?? left));
     await timeAll(some, atOnce, into);
     await verb.undo?.();
     left -= some.length;

@@ -6,21 +6,21 @@ import { fakeAdapter } from "@taskbridge/testkit/adapter";
 export const purgedAdapter: string = "purged";
 
 /** Told what becomes of them. */
-export interface PurgeTold {
+export interface PurgeObserver {
   removed(): void;
   failed(message: string): void;
 }
 
 /** An engine that has nothing but retention to do. `keeps`: its backend keeps something for each task, which it is told to forget. */
-export const purgingEngine = (store: TaskStore, keeps: boolean, told: PurgeTold): TaskEngine => {
+export const purgingEngine = (store: TaskStore, keeps: boolean, observer: PurgeObserver): TaskEngine => {
   const { adapter } = fakeAdapter({ without: keeps ? ["watch"] : ["watch", "forget"] });
   return createTaskEngine({
     store,
     adapters: { [purgedAdapter]: adapter },
     tools: [{ name: "purged", adapter: purgedAdapter, target: { run: "purged" } }],
     audit: ({ kind, message = "" }) => {
-      if (kind === "task_removed") told.removed();
-      if (kind === "internal_error") told.failed(message);
+      if (kind === "task_removed") observer.removed();
+      if (kind === "internal_error") observer.failed(message);
     },
   });
 };

@@ -72,7 +72,7 @@ const purgeLines = ({ sizes, purge }: StoreFigures): readonly string[] => {
     milliseconds(maxMs),
   ];
   const kept = whole(sizes.at(-1)?.records ?? 0);
-  const told = `${purge.replicas} engines purged ${whole(purge.expired)} expired records out of a store with ${kept} more, ${whole(purge.removedPerSecond)} in a second; reads meanwhile, 50 a second:`;
+  const reported = `${purge.replicas} engines purged ${whole(purge.expired)} expired records out of a store with ${kept} more, ${whole(purge.removedPerSecond)} in a second; reads meanwhile, 50 a second:`;
   const rows = [row("before", purge.before), row("during", purge.during)];
-  return [told, toTable(["", "reads", "p50 ms", "p99 ms", "longest ms"], rows)];
+  return [reported, toTable(["", "reads", "p50 ms", "p99 ms", "longest ms"], rows)];
 };

@@ -6,7 +6,7 @@ import { drawTasks } from "./seed.ts";
 export interface Verb {
   readonly name: string;
   /** The most operations between `prepare` and `undo`. Default: as many as are wanted. */
-  readonly most?: number;
+  readonly max?: number;
   /** How many are carried out side by side, where not many callers ask for it at once. Default: `concurrency`. */
   readonly atOnce?: number;
   /** Makes what the operations need, and gives them. Not measured. */

@@ -12,7 +12,7 @@ export const writingVerbs = (seeded: SeededStore): readonly Verb[] => [
     name: "lease",
     prepare: async (count) =>
       times(count, () => {
-        const name = `look:${taskIdAt(seeded.population, seeded.draw())}`;
+        const name = `inspect:${taskIdAt(seeded.population, seeded.draw())}`;
         return () => seeded.store.lease(name, 500);
       }),
   },

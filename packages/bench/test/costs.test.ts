@@ -5,7 +5,7 @@ import { type CostFigures, countCalls } from "../src/costs/measure-costs.ts";
 const none = {};
 
 /** Each other server looks once after a write for what may now be due. */
-const looks = (servers: number) => ({ due: servers, nextWakeAt: servers });
+const inspections = (servers: number) => ({ due: servers, nextWakeAt: servers });
 
 const expected: Readonly<Record<string, Omit<CostFigures, "name">>> = {
   "a start, one server": {
@@ -15,7 +15,7 @@ const expected: Readonly<Record<string, Omit<CostFigures, "name">>> = {
   },
   "a start, three servers": {
     store: { create: 1, readPayload: 1, revise: 1, read: 2 },
-    others: looks(2),
+    others: inspections(2),
     backend: { start: 1 },
   },
   "a poll of a running task, looked at within its interval": { store: { read: 1 }, others: none, backend: none },
@@ -26,12 +26,12 @@ const expected: Readonly<Record<string, Omit<CostFigures, "name">>> = {
   },
   "a poll that finds the end": {
     store: { read: 2, lease: 1, revise: 1, readPayload: 1 },
-    others: looks(2),
+    others: inspections(2),
     backend: { inspect: 1 },
   },
   "an end that the backend pushes": {
     store: { findByExecution: 1, revise: 1, saveCursor: 1 },
-    others: looks(2),
+    others: inspections(2),
     backend: none,
   },
   "a poll of an ended task, with its result": {
@@ -39,7 +39,7 @@ const expected: Readonly<Record<string, Omit<CostFigures, "name">>> = {
     others: none,
     backend: none,
   },
-  "a cancel": { store: { read: 2, revise: 3 }, others: looks(2), backend: { cancel: 1, inspect: 1 } },
+  "a cancel": { store: { read: 2, revise: 3 }, others: inspections(2), backend: { cancel: 1, inspect: 1 } },
   "a task's expiry": {
     store: { due: 2, nextWakeAt: 1, remove: 1 },
     others: none,

@@ -18,10 +18,10 @@ describe("timeAll", () => {
   it("carries out every operation once, so many at a time", async () => {
     const done: number[] = [];
     let running = 0;
-    let most = 0;
+    let limit = 0;
     const operations = Array.from({ length: 10 }, (_, index) => async () => {
       running++;
-      most = Math.max(most, running);
+      limit = Math.max(limit, running);
       await new Promise((resolve) => setImmediate(resolve));
       running--;
       done.push(index);
@@ -29,7 +29,7 @@ describe("timeAll", () => {
     const taken = latencies();
     await timeAll(operations, 3, taken);
     expect(done.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(most).toBe(3);
+    expect(limit).toBe(3);
     expect(taken.figures().count).toBe(10);
   });
 

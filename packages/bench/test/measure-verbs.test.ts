@@ -46,16 +46,16 @@ describe("measuring the verbs", () => {
   it("measures each on each store, and leaves as many records as there were", async () => {
     const opened = [await openSeeded(), await openSeeded()];
     const stores = opened.map(({ store, population }) => seededStore(store, population));
-    const told: string[] = [];
+    const reported: string[] = [];
     const measured = await measureVerbs(stores, {
       rounds: 2,
       operations: 4,
       verbMs: 0,
-      onVerb: (verb) => told.push(verb),
+      onVerb: (verb) => reported.push(verb),
     });
     expect(measured).toHaveLength(2);
     for (const verbs of measured) {
-      expect(verbs.map(({ verb }) => verb)).toEqual(told);
+      expect(verbs.map(({ verb }) => verb)).toEqual(reported);
       for (const { sequential, concurrent, atOnce } of verbs)
         expect([sequential.count, concurrent.count]).toEqual(atOnce === concurrency ? [8, 16] : [2, 4]);
     }

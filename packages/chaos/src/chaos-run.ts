@@ -50,7 +50,7 @@ export interface ChaosOutcome {
 /** So many people share the clients. */
 const ownerCount = 8;
 /** After the last fault all tasks have to end within so long (milliseconds). */
-const settleMs = 90_000;
+const windDownMs = 90_000;
 /** A replica that is rolled goes on serving so long: several looks of the balancer (milliseconds). */
 const drainMs = 1_500;
 /** Clocks of the replicas, minutes apart (milliseconds). */
@@ -85,7 +85,7 @@ export const chaosRun = async (options: ChaosOptions): Promise<ChaosOutcome> => 
     const evidence = await gather(fleet, store, ledger);
     await store.close();
     await Promise.all(clients.map((client) => client.close()));
-    const surprises = [...fleet.replicas, ...fleet.workers].flatMap((place) => place.surprises);
+    const surprises = [...fleet.replicas, ...fleet.workers].flatMap((slot) => slot.surprises);
     faults = [...findFaults(evidence), ...surprises];
     if (faults.length > 0) await writeFile(join(fleet.folder, "evidence.json"), JSON.stringify(evidence, null, 1));
     const refusedBoots = fleet.replicas.reduce((sum, { refusals }) => sum + refusals, 0);
@@ -126,13 +126,13 @@ interface SettleParts {
 
 /** Waits until every task is over and its owner's clients have read its end, but no longer than is allowed. */
 const settle = async ({ store, world, orphans, log }: SettleParts): Promise<void> => {
-  const deadline = performance.now() + settleMs;
+  const deadline = performance.now() + windDownMs;
   for (;;) {
     const open = (await readRecords(store)).filter((record) => !isOver(record));
     const unread = world.tasks.filter(({ isRead, isDeleted }) => !isRead && !isDeleted);
     if (open.length === 0 && unread.length === 0) return;
     if (performance.now() > deadline) {
-      log(`not settled within ${settleMs} ms: ${open.length} tasks open, ${unread.length} ends unread`);
+      log(`not settled within ${windDownMs} ms: ${open.length} tasks open, ${unread.length} ends unread`);
       return;
     }
     const waiting = open.filter(({ state }) => state === "waiting");

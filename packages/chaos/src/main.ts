@@ -26,12 +26,12 @@ const stores: Readonly<Record<string, readonly StoreKind[]>> = {
   sqlite: ["sqlite"],
 };
 /** So many are shown. */
-const mostShown = 50;
+const maxShown = 50;
 
-const toNumber = (name: keyof typeof values, least: number): number => {
+const toNumber = (name: keyof typeof values, min: number): number => {
   const number = Number(values[name]);
-  if (Number.isFinite(number) && number >= least) return number;
-  console.error(`chaos: --${name} must be a number of at least ${least}, got ${values[name]}`);
+  if (Number.isFinite(number) && number >= min) return number;
+  console.error(`chaos: --${name} must be a number of at least ${min}, got ${values[name]}`);
   process.exit(2);
 };
 
@@ -79,8 +79,8 @@ for (const store of chosen) {
   for (const line of toSummary(store, outcome)) console.log(line);
   if (outcome.faults.length === 0) continue;
   failed = true;
-  for (const fault of outcome.faults.slice(0, mostShown)) console.error(`  FAULT ${fault}`);
-  if (outcome.faults.length > mostShown) console.error(`  … and ${outcome.faults.length - mostShown} more`);
+  for (const fault of outcome.faults.slice(0, maxShown)) console.error(`  FAULT ${fault}`);
+  if (outcome.faults.length > maxShown) console.error(`  … and ${outcome.faults.length - maxShown} more`);
   console.error(`Logs and ledgers: ${outcome.folder}\nAgain: ${replay}`);
 }
 process.exitCode = failed ? 1 : 0;

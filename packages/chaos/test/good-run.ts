@@ -22,7 +22,7 @@ export const withLines = (...lines: readonly WorkerLine[]): Evidence =>
   goodRunWith({ lines: [...goodLines, ...lines] });
 
 /** A look of the first call. */
-export const look = (status: "open" | "finished" | "cancelled" | "not found", sentAt: number): LedgerEvent => ({
+export const polled = (status: "open" | "finished" | "cancelled" | "not found", sentAt: number): LedgerEvent => ({
   kind: "saw",
   call: "c1-1",
   status,
@@ -36,14 +36,14 @@ const goodEvents: readonly LedgerEvent[] = [
   { kind: "acknowledged", call: "c1-1", taskId: "t1", at: 2 },
   { kind: "started", call: "c2-1", tool: "ask", owner: "bob", wire, sentAt: 1 },
   { kind: "acknowledged", call: "c2-1", taskId: "t2", at: 2 },
-  look("open", 3),
-  look("finished", 10),
+  polled("open", 3),
+  polled("finished", 10),
   { kind: "result", call: "c1-1", result: { text: '{"steps":4}', isError: false }, wire },
   { kind: "answering", call: "c2-1", token: "yes-1", sentAt: 4 },
   { kind: "answered", call: "c2-1", token: "yes-1", at: 5 },
   { kind: "result", call: "c2-1", result: { text: '{"token":"yes-1"}', isError: false }, wire },
   { kind: "listed", owner: "ann", taskIds: ["t1"] },
-  { kind: "probed", verb: "look", foreign: "-32602: Task not found", unknown: "-32602: Task not found" },
+  { kind: "probed", verb: "poll", foreign: "-32602: Task not found", unknown: "-32602: Task not found" },
 ];
 
 const task = (taskId: string, call: string, startKey: string): KeptTask => ({

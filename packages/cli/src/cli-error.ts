@@ -12,7 +12,7 @@ export interface CliErrorDetails extends ErrorOptions {
   /** What a person can do: printed below the message, but in no document. */
   readonly hint?: string;
   /** It is on stderr already. */
-  readonly isTold?: boolean;
+  readonly isReported?: boolean;
   /** The command had printed on stdout what it was to print. */
   readonly isAfterOutput?: boolean;
 }

@@ -9,16 +9,16 @@ export const markDashId = (program: Command, args: readonly string[]): readonly 
   const command = group === "tasks" ? findCommand(findCommand(program, "tasks"), verb) : undefined;
   if (command === undefined || words.includes("--")) return args;
   const operands = operandsOf(words, command.options);
-  const [place] = operands;
-  const id = place === undefined ? undefined : words[place];
-  if (place === undefined || operands.length > 1 || !/^-[^-]/.test(id ?? "")) return args;
+  const [position] = operands;
+  const id = position === undefined ? undefined : words[position];
+  if (position === undefined || operands.length > 1 || !/^-[^-]/.test(id ?? "")) return args;
   return [
     "tasks",
     ...args.slice(1, 2),
-    ...words.slice(0, place),
-    ...words.slice(place + 1),
+    ...words.slice(0, position),
+    ...words.slice(position + 1),
     "--",
-    ...words.slice(place, place + 1),
+    ...words.slice(position, position + 1),
   ];
 };
 
@@ -35,9 +35,9 @@ const findCommand = (parent: Command | undefined, name: string | undefined): Com
 const operandsOf = (words: readonly string[], options: readonly Option[]): readonly number[] => {
   const operands: number[] = [];
   let isValue = false;
-  for (const [place, word] of words.entries()) {
+  for (const [position, word] of words.entries()) {
     const option: Option | undefined = isValue ? undefined : options.find((known) => isFlag(word, known));
-    if (!isValue && option === undefined && !isHelp(word)) operands.push(place);
+    if (!isValue && option === undefined && !isHelp(word)) operands.push(position);
     isValue = option?.required === true && (word === option.short || word === option.long);
   }
   return operands;

@@ -13,7 +13,7 @@ import type { PendingCall, Question, TaskResult, TaskSource, TaskStatus } from "
 import { shellWord } from "./terminal/shell-word.ts";
 
 const operator: Access = { operator: true };
-const cancellation = { reason: "cancelled by the operator", latch: false };
+const cancellation = { reason: "cancelled by the operator", isFinal: false };
 const pageSize = 100;
 /** Long enough to be cheap; a change ends the wait at once. */
 const waitMs = 30_000;

@@ -22,7 +22,7 @@ export const createProgram = (exit: (code: number) => void): Command => {
     command.exitOverride(({ code, message, exitCode }) => {
       // Commander has printed what there is to say. Help and version are no errors.
       const said = code === "commander.help" ? "a command is needed" : message.replace(/^error: /, "");
-      throw new CliError(said, exitCode === 0 ? exitCodes.completed : exitCodes.usage, { isTold: true });
+      throw new CliError(said, exitCode === 0 ? exitCodes.completed : exitCodes.usage, { isReported: true });
     });
   }
   return program;

@@ -16,14 +16,14 @@ export const runProgram = async (args: readonly string[]): Promise<number> => {
   } catch (error) {
     const failure = toFailure(error);
     exitCode = failure.exitCode;
-    tell(failure, failure.code === "usage" && failure.isTold ? dashIdHint(args) : failure.hint);
+    report(failure, failure.code === "usage" && failure.isReported ? dashIdHint(args) : failure.hint);
     if (wantsDocument(args) && !failure.isAfterOutput && exitCode !== exitCodes.completed) printFailure(failure);
   }
   return exitCode;
 };
 
-const tell = ({ message, stack = message, isTold = false }: Failure, hint: string | undefined): void => {
-  if (!isTold) process.stderr.write(`${safeText(stack)}\n`);
+const report = ({ message, stack = message, isReported = false }: Failure, hint: string | undefined): void => {
+  if (!isReported) process.stderr.write(`${safeText(stack)}\n`);
   if (hint !== undefined) process.stderr.write(`${hint}\n`);
 };
 

@@ -44,7 +44,7 @@ export const startCall = async <Task>(
   parts: StartParts<Task>,
   tool: string,
   input: object,
-  { ask, signal, tell }: CallOptions,
+  { ask, signal, report }: CallOptions,
 ): Promise<Started<Task>> => {
   if (signal.aborted) throw interruptedError("Interrupted: nothing was sent.");
   const { calls, asks, url, flags, toTask } = parts;
@@ -63,7 +63,7 @@ export const startCall = async <Task>(
   const leaving = leaveLate(signal, () => {
     // What has no task cannot go on without this process.
     if (calls.wire === "none") cancelling.abort();
-    else tell?.("Interrupted: waiting for the ID of the task, which goes on; once more ends this at once.");
+    else report?.("Interrupted: waiting for the ID of the task, which goes on; once more ends this at once.");
   });
   let hasTask = false;
   try {

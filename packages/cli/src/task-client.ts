@@ -49,8 +49,8 @@ const handleIn = ({ json }: TaskResult): string | undefined => {
 
 const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSource => {
   const { wire } = calls;
-  const isModern = wire === "2026-07-28";
-  const flags = `--url ${shellWord(url.href)}${isModern || wire === "none" ? "" : ` --wire ${wire}`}`;
+  const is2026 = wire === "2026-07-28";
+  const flags = `--url ${shellWord(url.href)}${is2026 || wire === "none" ? "" : ` --wire ${wire}`}`;
   const closing = new AbortController();
   const watches = new Map<string, AsyncIterator<Task>>();
   const watchOf = (taskId: string): AsyncIterator<Task> => {
@@ -59,7 +59,7 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
     watches.set(taskId, watch);
     return watch;
   };
-  const told = async <Value>(work: Promise<Value>, method?: string): Promise<Value> => {
+  const withCliErrors = async <Value>(work: Promise<Value>, method?: string): Promise<Value> => {
     try {
       return await work;
     } catch (error) {
@@ -77,8 +77,8 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
       throw error;
     }
   };
-  const settled = async (look: Promise<Task>, signal?: AbortSignal): Promise<TaskStatus> => {
-    const task = await look;
+  const settled = async (reading: Promise<Task>, signal?: AbortSignal): Promise<TaskStatus> => {
+    const task = await reading;
     return toStatus(task, await outcomeOf(task, signal));
   };
   const wholeOf = async (result: ToolResult): Promise<TaskResult> => {
@@ -102,22 +102,22 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
   return {
     flags,
     wire,
-    answeredBy: isModern || wire === "none" ? "command" : "follower",
-    callTool: (tool, input, call) => told(start(tool, input, call), "tools/call"),
+    answeredBy: is2026 || wire === "none" ? "command" : "follower",
+    callTool: (tool, input, call) => withCliErrors(start(tool, input, call), "tools/call"),
     readTask: (taskId) => {
       if (asks) watchOf(taskId);
-      return told(settled(calls.read(taskId)));
+      return withCliErrors(settled(calls.read(taskId)));
     },
-    nextStatus: ({ taskId }, signal) => told(settled(nextLook(watchOf(taskId), signal), signal)),
-    readResult: ({ taskId }) => told(resultOf(taskId).then(wholeOf)),
-    answerTask: (taskId, answers) => told(calls.answer(taskId, toWireAnswers(answers))),
+    nextStatus: ({ taskId }, signal) => withCliErrors(settled(nextSnapshot(watchOf(taskId), signal), signal)),
+    readResult: ({ taskId }) => withCliErrors(resultOf(taskId).then(wholeOf)),
+    answerTask: (taskId, answers) => withCliErrors(calls.answer(taskId, toWireAnswers(answers))),
     cancelTask: async (taskId) => {
-      const task = await told(calls.read(taskId));
+      const task = await withCliErrors(calls.read(taskId));
       const resumed = calls.resume(taskId);
-      await told(resumed.cancel()).finally(resumed.detach);
+      await withCliErrors(resumed.cancel()).finally(resumed.detach);
       // The draft cancels by the request of the session that made it; with the ID alone a task can only be deleted.
       if (wire === "sep-1686") return { ...toStatus(task), state: "cancelled", questions: [] };
-      return told(settled(calls.read(taskId)));
+      return withCliErrors(settled(calls.read(taskId)));
     },
     listTasks: async function* () {
       try {
@@ -132,10 +132,10 @@ const taskSource = (calls: TaskClient, { url, asks }: TaskClientOptions): TaskSo
 };
 
 /** The look that a watch is waiting for, unless the signal is first. */
-const nextLook = async (watch: AsyncIterator<Task>, signal: AbortSignal): Promise<Task> => {
-  const look = await unlessAborted(signal, watch.next());
-  if (look.done === true) throw new CliError("the task is over, and was looked at again");
-  return look.value;
+const nextSnapshot = async (watch: AsyncIterator<Task>, signal: AbortSignal): Promise<Task> => {
+  const reading = await unlessAborted(signal, watch.next());
+  if (reading.done === true) throw new CliError("the task is over, and was looked at again");
+  return reading.value;
 };
 
 const cannotList = (wire: string, url: URL): CliError =>

@@ -69,7 +69,7 @@ export interface CallOptions {
   ask(questions: readonly Question[]): Promise<Answers>;
   readonly signal: AbortSignal;
   /** Told, in a line for a person, what is waited for although the signal has fired. */
-  tell?(line: string): void;
+  report?(line: string): void;
 }
 
 /** What the commands need of tasks: an engine in this process, or a server elsewhere. */

@@ -25,7 +25,7 @@ export interface FakeAnswers {
   answer?(message: Sent, task: Members): Promise<Members | undefined> | Members | undefined;
   readonly capabilities?: Members;
   /** Takes no request at present: HTTP 503 without an ID, before anything is done. */
-  isAway?(message: Sent): boolean;
+  isUnavailable?(message: Sent): boolean;
 }
 
 export const fakeServer = async (answers: FakeAnswers = {}): Promise<FakeServer> => {
@@ -49,7 +49,7 @@ export const fakeServer = async (answers: FakeAnswers = {}): Promise<FakeServer>
     const message = { method, params };
     sent.push(message);
     for (const seen of watchers.get(method) ?? []) seen(message);
-    if (answers.isAway?.(message) === true) {
+    if (answers.isUnavailable?.(message) === true) {
       const error = { code: -32_600, message: "The server is being stopped", data: { retryAfterMs: 10 } };
       const body = JSON.stringify({ jsonrpc: "2.0", error });
       return void response.writeHead(503, { "content-type": "application/json" }).end(body);

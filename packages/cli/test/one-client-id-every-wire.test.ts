@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { eventually } from "./eventually.ts";
-import { legacyWire, modernWire, type RawAnswer, type RawWire } from "./raw-wire.ts";
+import { type RawAnswer, type RawWire, wire2025, wire2026 } from "./raw-wire.ts";
 import { type Exchange, formatTranscript } from "./transcript.ts";
 import { configText, createWorkbench, documentOf, type Workbench } from "./workbench.ts";
 
@@ -13,8 +13,8 @@ let legacy: RawWire;
 beforeAll(async () => {
   bench = createWorkbench(`${wires}${configText}`);
   ({ url } = await bench.serveHere());
-  modern = modernWire(url);
-  legacy = await legacyWire(url);
+  modern = wire2026(url);
+  legacy = await wire2025(url);
 });
 afterAll(() => bench.dispose());
 
@@ -52,7 +52,7 @@ const readEverywhere = async (draft: RawWire, title: string): Promise<readonly E
 };
 
 test("a task under its client's ID is one execution, and the same on every wire", async () => {
-  const draft = await legacyWire(url);
+  const draft = await wire2025(url);
   const params = {
     name: "wait",
     arguments: { file: "go" },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
-import { legacyWire, modernWire, type RawAnswer, type RawWire } from "./raw-wire.ts";
+import { type RawAnswer, type RawWire, wire2025, wire2026 } from "./raw-wire.ts";
 import { type Exchange, formatTranscript } from "./transcript.ts";
 import { configText, createWorkbench, documentOf, type Spawned, type Workbench } from "./workbench.ts";
 
@@ -59,8 +59,8 @@ const jobHasEnded = async (taskId: string): Promise<boolean> => {
 
 const connect = async (): Promise<void> => {
   server = await bench.serve(["--port", port]);
-  modern = modernWire(server.url);
-  legacy = await legacyWire(server.url);
+  modern = wire2026(server.url);
+  legacy = await wire2025(server.url);
 };
 
 let port: string;

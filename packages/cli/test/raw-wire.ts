@@ -21,7 +21,7 @@ const clientInfo = { name: "test", version: "1" };
 let requests = 0;
 
 /** The tasks extension of 2026-07-28: no session, each request says who sends it. */
-export const modernWire = (url: string): RawWire => {
+export const wire2026 = (url: string): RawWire => {
   const extensions = { "io.modelcontextprotocol/tasks": {} };
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -43,7 +43,7 @@ export const modernWire = (url: string): RawWire => {
 };
 
 /** A session of 2025-11-25 whose client can be asked, but keeps no stream open on which that could happen. */
-export const legacyWire = async (url: string, declared: object = capabilities): Promise<RawSession> => {
+export const wire2025 = async (url: string, declared: object = capabilities): Promise<RawSession> => {
   const params = { protocolVersion: "2025-11-25", capabilities: declared, clientInfo };
   const opened = await post(url, { id: ++requests, method: "initialize", params });
   await opened.text();

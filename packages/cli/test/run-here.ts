@@ -33,11 +33,11 @@ export const createOutput = (command: string): Output => {
     text,
     write: (name, chunk) => {
       text[name] += chunk;
-      for (const look of watchers) look();
+      for (const check of watchers) check();
     },
     sees: (pattern, done) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const match = pattern.exec(text.stderr);
           if (match !== null) settle(() => resolve(match));
         };
@@ -46,11 +46,11 @@ export const createOutput = (command: string): Output => {
         const timer = setTimeout(fail, patienceMs);
         const settle = (action: () => void): void => {
           clearTimeout(timer);
-          watchers.delete(look);
+          watchers.delete(check);
           action();
         };
-        watchers.add(look);
-        look();
+        watchers.add(check);
+        check();
         void done.finally(fail);
       }),
   };

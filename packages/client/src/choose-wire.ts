@@ -5,10 +5,10 @@ import type { Connection } from "./connection.ts";
 import type { QuestionInbox } from "./question-inbox.ts";
 import type { WireName } from "./task.ts";
 import { coreTasksCapability, coreTasksWire } from "./wire/core-tasks-wire.ts";
-import { draftWire } from "./wire/draft-wire.ts";
 import { extensionWire } from "./wire/extension-wire.ts";
-import { type FramingOptions, modernFraming } from "./wire/modern-framing.ts";
+import { type FramingOptions, framing2026 } from "./wire/framing-2026.ts";
 import { plainWire } from "./wire/plain-wire.ts";
+import { sep1686Wire } from "./wire/sep1686-wire.ts";
 import type { Wire } from "./wire.ts";
 
 export interface WireParts {
@@ -32,8 +32,8 @@ export const wiresOf = ({ connection, inbox, framing, clock, noticeTimeoutMs }: 
   const made = new Map<WireName, Wire>();
   const make = (name: WireName): Wire => {
     if (name === "2026-07-28") return extensionWire(connection, framing, clock);
-    if (name === "sep-1686") return draftWire(connection, inbox, { clock, noticeTimeoutMs });
-    if (name === "none") return plainWire(connection, connection.modern ? modernFraming(framing, false) : undefined);
+    if (name === "sep-1686") return sep1686Wire(connection, inbox, { clock, noticeTimeoutMs });
+    if (name === "none") return plainWire(connection, connection.modern ? framing2026(framing, false) : undefined);
     const capability = coreTasksCapability(connection.capabilities());
     if (capability === undefined) throw unsupported("the server does not offer the tasks of 2025-11-25");
     return coreTasksWire(connection, capability, { inbox, clock });

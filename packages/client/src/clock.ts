@@ -10,21 +10,21 @@ export interface Clock {
 }
 
 /** As long as a timer can wait. */
-const longestMs = 2_147_483_647;
+const maxMs = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: Date.now,
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();
     try {
-      await sleep(Math.min(ms, longestMs), undefined, signal === undefined ? {} : { signal });
+      await sleep(Math.min(ms, maxMs), undefined, signal === undefined ? {} : { signal });
     } catch (error) {
       signal?.throwIfAborted();
       throw error;
     }
   },
   after: (ms, run) => {
-    const timer = setTimeout(run, Math.min(ms, longestMs)).unref();
+    const timer = setTimeout(run, Math.min(ms, maxMs)).unref();
     return () => clearTimeout(timer);
   },
 };

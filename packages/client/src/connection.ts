@@ -50,19 +50,19 @@ export interface Connection {
 /** Requests that are answered at once are given up after so long (milliseconds). */
 export const answerTimeoutMs = 60_000;
 /** So often a look that the server cannot answer for reasons of its own is tried. */
-const mostFaults = 6;
+const maxFaults = 6;
 /** Looks, for which an internal error of the server says nothing of the task. In the result of a task it does. */
-const looks: ReadonlySet<string> = new Set(["tasks/get", "tasks/list", "tools/list", "resources/read"]);
+const readMethods: ReadonlySet<string> = new Set(["tasks/get", "tasks/list", "tools/list", "resources/read"]);
 
 /** Throws `invalid_input` for a client that is not connected. */
 export const openConnection = (first: SdkClient, options: ConnectionOptions): Connection => {
   const { retryForMs, clock, reconnect, onUnreachable } = options;
   const notified = new Set<(method: string, params: Members) => void>();
   const troubled = new Set<() => void>();
-  const tellTrouble = (): void => {
+  const reportTrouble = (): void => {
     for (const listener of [...troubled]) listener();
   };
-  const modern = speaksModern(first);
+  const modern = speaks2026(first);
   const closing = new AbortController();
   const sessions = sessionHolder(first, {
     legacy: !modern,
@@ -75,10 +75,10 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
       },
       onRequest: options.onRequest,
       onClosed: () => {
-        tellTrouble();
+        reportTrouble();
         options.onClosed?.();
       },
-      onTrouble: tellTrouble,
+      onTrouble: reportTrouble,
     },
   });
   const request: Connection["request"] = async (method, params, requestOptions) => {
@@ -109,7 +109,7 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
     patiently: (method, params, requestOptions) => {
       const limited = { timeoutMs: answerTimeoutMs, ...requestOptions };
       const mayRepeat = (error: TaskClientError, tries: number): boolean =>
-        error.code === "unreachable" || isAway(error) || (tries < mostFaults && isPassingFault(error, method));
+        error.code === "unreachable" || isUnavailable(error) || (tries < maxFaults && isPassingFault(error, method));
       return sendAgain(() => request(method, params, limited), { ...patience, mayRepeat, signal: limited.signal });
     },
     once: (method, params, requestOptions = {}) => {
@@ -142,10 +142,11 @@ export const openConnection = (first: SdkClient, options: ConnectionOptions): Co
 };
 
 /** The server has answered that what it keeps its tasks in is away. */
-export const isAway = (error: TaskClientError): boolean => error.code === "refused" && error.rpc?.code === unavailable;
+export const isUnavailable = (error: TaskClientError): boolean =>
+  error.code === "refused" && error.rpc?.code === unavailable;
 
 const isPassingFault = (error: TaskClientError, method: string): boolean =>
   error.code === "refused" &&
-  (error.retryAfterMs !== undefined || (error.rpc?.code === internalError && looks.has(method)));
+  (error.retryAfterMs !== undefined || (error.rpc?.code === internalError && readMethods.has(method)));
 
-const speaksModern = (client: SdkClient): boolean => (client?.getNegotiatedProtocolVersion?.() ?? "") >= "2026-07-28";
+const speaks2026 = (client: SdkClient): boolean => (client?.getNegotiatedProtocolVersion?.() ?? "") >= "2026-07-28";

@@ -12,7 +12,7 @@ import type { SdkClient } from "./sdk-client.ts";
 import type { GivenAnswer, Question } from "./task.ts";
 import type { CallOptions, TaskClient, TaskClientOptions, ToolProgress } from "./task-client.ts";
 import { version } from "./version.ts";
-import { toLooks, watchTask } from "./watch-task.ts";
+import { toSnapshots, watchTask } from "./watch-task.ts";
 import { relatedTaskId } from "./wire/related-task.ts";
 import type { CallRequest, Wire } from "./wire.ts";
 
@@ -32,7 +32,7 @@ export const createTaskClient = (client: SdkClient, options: TaskClientOptions, 
   const connection = openConnection(client, {
     retryForMs,
     clock,
-    onRequest: inbox.take,
+    onRequest: inbox.handle,
     ...(reconnect === undefined ? {} : { reconnect }),
     ...(onUnreachable === undefined ? {} : { onUnreachable }),
   });
@@ -78,7 +78,7 @@ export const createTaskClient = (client: SdkClient, options: TaskClientOptions, 
     read: (taskId, signal) => wireOf(taskId).read(taskId, signal),
     watch: (taskId, { questions = "leave", signal } = {}) => {
       const ending = signal === undefined ? connection.closing : AbortSignal.any([connection.closing, signal]);
-      return toLooks(watchTask(wireOf(taskId), taskId, { clock, asks: questions === "hold" }), ending);
+      return toSnapshots(watchTask(wireOf(taskId), taskId, { clock, asks: questions === "hold" }), ending);
     },
     answer: (taskId, answers) => wireOf(taskId).answer(taskId, answers),
     list: () => usual.list(),
@@ -109,7 +109,7 @@ const beginCall = (
   let release = (): void => {};
   let stopProgress = (): void => {};
   const pending = pendingCall(
-    { ...parts, onQuestionsTaken: () => release(), ...(taskId === undefined ? {} : { taskId }) },
+    { ...parts, onQuestionsWithdrawn: () => release(), ...(taskId === undefined ? {} : { taskId }) },
     (opening) => {
       if (onProgress !== undefined) stopProgress = listenForProgress(connection, progressToken, onProgress, opening);
       const ask = askBefore(onQuestion, taskId, opening);
@@ -133,21 +133,21 @@ const listenForProgress = (
   onProgress: NonNullable<CallOptions["onProgress"]>,
   { fail }: Opening,
 ): (() => void) => {
-  const tell = async (progress: ToolProgress): Promise<void> => onProgress(progress);
+  const reportProgress = async (progress: ToolProgress): Promise<void> => onProgress(progress);
   return connection.onNotification((method, { progressToken: token, _meta, ...progress }) => {
     if (method !== "notifications/progress" || token !== progressToken) return;
-    if (typeof progress["progress"] === "number") tell(progress as unknown as ToolProgress).catch(fail);
+    if (typeof progress["progress"] === "number") reportProgress(progress as unknown as ToolProgress).catch(fail);
   });
 };
 
-/** Asks what a tool asks before there is a task. `takenBack` fires when the server does not want it answered any more. */
+/** Asks what a tool asks before there is a task. `withdrawn` fires when the server does not want it answered any more. */
 const askBefore =
   (onQuestion: CallOptions["onQuestion"], taskId: string | undefined, { ended, cancelled, fail }: Opening) =>
-  async (question: Question, takenBack?: AbortSignal): Promise<GivenAnswer> => {
+  async (question: Question, withdrawn?: AbortSignal): Promise<GivenAnswer> => {
     if (onQuestion === undefined) {
       throw new TaskClientError("unsupported", `the tool asks, and the call has no onQuestion: ${question.message}`);
     }
-    const signal = AbortSignal.any([ended, cancelled, ...(takenBack === undefined ? [] : [takenBack])]);
+    const signal = AbortSignal.any([ended, cancelled, ...(withdrawn === undefined ? [] : [withdrawn])]);
     const answer = async (): Promise<GivenAnswer> => requireAnswer(await onQuestion(question, { signal, taskId }));
     try {
       return await orAborted(answer(), cancelled);
@@ -158,7 +158,7 @@ const askBefore =
   };
 
 /** Enough for all that a client speaks of at a time; what is older is found under its ID on the newer wire as well. */
-const mostMinted = 10_000;
+const maxMinted = 10_000;
 
 /** IDs of the caller's own, the newest of them. */
 const mintedIds = (): { add(taskId: string): void; has(taskId: string): boolean } => {
@@ -169,7 +169,7 @@ const mintedIds = (): { add(taskId: string): void; has(taskId: string): boolean 
       ids.delete(taskId);
       ids.add(taskId);
       const [oldest] = ids;
-      if (ids.size > mostMinted && oldest !== undefined) ids.delete(oldest);
+      if (ids.size > maxMinted && oldest !== undefined) ids.delete(oldest);
     },
   };
 };

@@ -1,6 +1,6 @@
 import { TaskClientError } from "./client-error.ts";
 import type { Clock } from "./clock.ts";
-import { type OnQuestion, questionDesk } from "./question-desk.ts";
+import { type OnQuestion, questionDispatcher } from "./question-dispatcher.ts";
 import { isOver, type Task } from "./task.ts";
 import type { ToolResult } from "./tool-result.ts";
 import { watchTask } from "./watch-task.ts";
@@ -23,7 +23,7 @@ export interface FollowParts {
   readonly onQuestion?: OnQuestion | undefined;
   see(task: Task): Promise<void>;
   /** Questions of the task have somebody who answers them from now on. */
-  onQuestionsTaken(): void;
+  onQuestionsWithdrawn(): void;
   readonly signal: AbortSignal;
 }
 
@@ -33,11 +33,11 @@ export const followTask = async (parts: FollowParts): Promise<ToolResult> => {
   const over = new AbortController();
   const signal = AbortSignal.any([parts.signal, over.signal]);
   const watch = watchTask(wire, first.taskId, { clock, asks: questions !== "leave", first });
-  parts.onQuestionsTaken();
-  const desk =
+  parts.onQuestionsWithdrawn();
+  const dispatcher =
     questions !== "ask" || onQuestion === undefined
       ? undefined
-      : questionDesk(onQuestion, (id, answers) => wire.answer(id, answers), watch.wake);
+      : questionDispatcher(onQuestion, (id, answers) => wire.answer(id, answers), watch.wake);
   let latest = first;
   let isAnswered = false;
   const poll = async (): Promise<ToolResult> => {
@@ -46,7 +46,7 @@ export const followTask = async (parts: FollowParts): Promise<ToolResult> => {
       if (isAnswered) return never;
       latest = task;
       await see(task);
-      desk?.see(task);
+      dispatcher?.see(task);
       if (isOver(task)) return wire.outcome(task, signal);
     }
   };
@@ -63,12 +63,12 @@ export const followTask = async (parts: FollowParts): Promise<ToolResult> => {
     return await Promise.race([
       poll(),
       ...(direct === undefined ? [] : [direct]),
-      ...(desk === undefined ? [] : [desk.failed]),
+      ...(dispatcher === undefined ? [] : [dispatcher.failed]),
     ]);
   } finally {
     over.abort(new TaskClientError("detached", "the call is over"));
     watch.close();
-    desk?.close();
+    dispatcher?.close();
   }
 };
 

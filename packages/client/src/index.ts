@@ -8,7 +8,7 @@ export {
 export { taskClient } from "./create-task-client.ts";
 export type { Questions } from "./follow-task.ts";
 export type { PendingCall, ResumeOptions } from "./pending-call.ts";
-export type { AskContext, OnQuestion } from "./question-desk.ts";
+export type { AskContext, OnQuestion } from "./question-dispatcher.ts";
 export type { WholeResult } from "./read-whole.ts";
 export type { SdkClient } from "./sdk-client.ts";
 export {

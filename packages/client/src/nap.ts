@@ -3,21 +3,21 @@ import type { Clock } from "./clock.ts";
 /** A pause between two looks at a task, which news of it cuts short. */
 export interface Nap {
   /** Rejects with the signal's reason when it fires. News that came since the last nap ends this one at once. */
-  take(ms: number, signal: AbortSignal): Promise<void>;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
   wake(): void;
 }
 
 export const createNap = (clock: Clock): Nap => {
   let asleep: AbortController | undefined;
-  let hasNews = false;
+  let hasUpdate = false;
   return {
-    take: async (ms, signal) => {
+    sleep: async (ms, signal) => {
       signal.throwIfAborted();
       const nap = new AbortController();
       const giveUp = (): void => nap.abort();
       signal.addEventListener("abort", giveUp, { once: true });
       asleep = nap;
-      if (hasNews) nap.abort();
+      if (hasUpdate) nap.abort();
       try {
         await clock.sleep(ms, nap.signal);
       } catch (error) {
@@ -25,12 +25,12 @@ export const createNap = (clock: Clock): Nap => {
       } finally {
         signal.removeEventListener("abort", giveUp);
         asleep = undefined;
-        hasNews = false;
+        hasUpdate = false;
       }
       signal.throwIfAborted();
     },
     wake: () => {
-      hasNews = true;
+      hasUpdate = true;
       asleep?.abort();
     },
   };

@@ -1,5 +1,5 @@
 import type { Members } from "./is-object.ts";
-import { takenBack } from "./serve-requests.ts";
+import { withdrawn } from "./serve-requests.ts";
 import type { Answers, GivenAnswer, Question } from "./task.ts";
 import { toElicitResult, toQuestion } from "./to-question.ts";
 
@@ -54,7 +54,7 @@ export const openQuestions = (): OpenQuestions => {
         asked.settle = settle;
         const onEnd = (): void => {
           if (asked.settle !== settle) return;
-          if (signal.reason === takenBack) close(asked, undefined);
+          if (signal.reason === withdrawn) close(asked, undefined);
           else asked.settle = undefined;
         };
         signal.addEventListener("abort", onEnd, { once: true });
@@ -64,9 +64,9 @@ export const openQuestions = (): OpenQuestions => {
       Object.entries(answers).flatMap(([key, answer]) => {
         const asked = open.get(key);
         if (asked?.taskId !== taskId) return [key];
-        const isHeard = asked.settle !== undefined;
+        const isAwaited = asked.settle !== undefined;
         close(asked, answer);
-        return isHeard ? [] : [key];
+        return isAwaited ? [] : [key];
       }),
     drop: (taskId) => {
       for (const asked of open.values()) if (asked.taskId === taskId) close(asked, undefined);

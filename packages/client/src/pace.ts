@@ -10,17 +10,17 @@ export interface Pace {
 const usualPollMs = 1_000;
 /** Less is not waiting. */
 const shortestPollMs = 100;
-const longestPollMs = 10_000;
+const maxPollMs = 10_000;
 /** Whatever a server asks for, a task is looked at this often. */
-const longestServerPollMs = 600_000;
+const maxServerPollMs = 600_000;
 
 /** Never more often than the server asks for, and less often the longer nothing happens. */
 export const createPace = (): Pace => {
   let backoffMs = shortestPollMs;
   return {
     next: (pollIntervalMs = usualPollMs, changed) => {
-      backoffMs = changed ? shortestPollMs : Math.min(backoffMs * 1.5, longestPollMs);
-      return withJitter(Math.max(Math.min(pollIntervalMs, longestServerPollMs), backoffMs));
+      backoffMs = changed ? shortestPollMs : Math.min(backoffMs * 1.5, maxPollMs);
+      return withJitter(Math.max(Math.min(pollIntervalMs, maxServerPollMs), backoffMs));
     },
   };
 };

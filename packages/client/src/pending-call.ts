@@ -2,7 +2,7 @@ import { aboutTask, isTaskClientError, TaskClientError } from "./client-error.ts
 import type { Clock } from "./clock.ts";
 import { followTask, type Questions } from "./follow-task.ts";
 import { orAborted } from "./or-aborted.ts";
-import type { OnQuestion } from "./question-desk.ts";
+import type { OnQuestion } from "./question-dispatcher.ts";
 import { isOver, type Task, type WireName } from "./task.ts";
 import type { ToolResult } from "./tool-result.ts";
 import { isSame } from "./watch-task.ts";
@@ -64,7 +64,7 @@ export interface PendingParts {
   readonly taskId?: string;
   readonly options: ResumeOptions;
   /** Questions of the task have somebody who answers them, or there is nothing to ask any more. */
-  onQuestionsTaken?(): void;
+  onQuestionsWithdrawn?(): void;
 }
 
 /** What the sender of a call is given. */
@@ -106,11 +106,11 @@ export const pendingCall = (parts: PendingParts, open: (opening: Opening) => Ope
   );
   created.catch(() => {});
   const see = async (task: Task): Promise<void> => {
-    const isNews = latest === undefined || !isSame(task, latest);
+    const hasChanged = latest === undefined || !isSame(task, latest);
     latest = task;
-    if (isNews) await options.onStatus?.(task);
+    if (hasChanged) await options.onStatus?.(task);
   };
-  const onQuestionsTaken = parts.onQuestionsTaken ?? ((): void => {});
+  const onQuestionsWithdrawn = parts.onQuestionsWithdrawn ?? ((): void => {});
 
   const run = async (): Promise<ToolResult> => {
     try {
@@ -119,12 +119,12 @@ export const pendingCall = (parts: PendingParts, open: (opening: Opening) => Ope
       taskId = begun.task.taskId;
       const { onQuestion, questions = onQuestion === undefined ? "leave" : "ask" } = options;
       const { task: first, answer } = begun;
-      const following = { wire, clock, first, answer, questions, onQuestion, see, onQuestionsTaken };
+      const following = { wire, clock, first, answer, questions, onQuestion, see, onQuestionsWithdrawn };
       return await orAborted(followTask({ ...following, signal: ended.signal }), ended.signal);
     } catch (error) {
       throw explain(error);
     } finally {
-      onQuestionsTaken();
+      onQuestionsWithdrawn();
     }
   };
   const result = run();

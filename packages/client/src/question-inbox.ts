@@ -8,7 +8,7 @@ import { toElicitResult, toQuestion } from "./to-question.ts";
 /** Questions that servers of 2025 revisions send as requests, given to the calls that they are about. */
 export interface QuestionInbox {
   /** What the connection asks for each request of the server. */
-  take(method: string, params: Members, signal: AbortSignal): Promise<Members | undefined> | undefined;
+  handle(method: string, params: Members, signal: AbortSignal): Promise<Members | undefined> | undefined;
   /** Questions of this task are ours to answer from now on. `wake` is told of new ones. Returns how to end it. */
   claim(taskId: string, wake: () => void): () => void;
   /** A call that is begun may ask before its task is known, or without there ever being one. Returns how to end it. */
@@ -56,7 +56,7 @@ export const questionInbox = (taskIdOf: (params: Members) => string | undefined)
   };
 
   return {
-    take: (method, params, signal) => {
+    handle: (method, params, signal) => {
       if (method !== "elicitation/create") return undefined;
       const taskId = taskIdOf(params);
       if (taskId === undefined) return askOnly(params, signal);

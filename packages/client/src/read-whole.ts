@@ -31,7 +31,7 @@ const toText = (block: ContentBlock): string => {
   return block.type === "resource_link" ? `[${block.type} ${block.uri}]` : `[${block.type}]`;
 };
 
-const mostParts = 10_000;
+const maxParts = 10_000;
 
 const readParts = async (
   request: (method: string, params: Members) => Promise<Members>,
@@ -41,7 +41,7 @@ const readParts = async (
   const seen = new Set<string>();
   for (let uri: unknown = first; typeof uri === "string"; ) {
     if (seen.has(uri)) throw new TaskClientError("bad_response", `the parts of ${first} go in circles`);
-    if (seen.size === mostParts) throw new TaskClientError("bad_response", `${first} has more than ${mostParts} parts`);
+    if (seen.size === maxParts) throw new TaskClientError("bad_response", `${first} has more than ${maxParts} parts`);
     seen.add(uri);
     const { contents } = await request("resources/read", { uri });
     const [content] = Array.isArray(contents) ? contents : [];

@@ -18,7 +18,7 @@ export interface Patience {
 }
 
 const shortestPauseMs = 250;
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 /** SDK clients do not hand on how long a server that has too much to do wants to be left alone. */
 const busyPauseMs = 2_000;
 
@@ -38,7 +38,7 @@ export const sendAgain = async <Answer>(send: () => Promise<Answer>, patience: P
       const wantedMs = error.retryAfterMs ?? (error.httpStatus === 429 ? busyPauseMs : 0);
       const nextMs = Math.max(withJitter(pauseMs), wantedMs);
       if (clock.now() + nextMs - startedAt > retryForMs) throw error;
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs);
       await clock.sleep(nextMs, ending);
     }
   }

@@ -4,11 +4,11 @@ import { internalError } from "./rpc-codes.ts";
 import type { Message } from "./sdk-client.ts";
 
 /** Why the signal of a request fires that the server does not want answered any more; otherwise its answer was lost. */
-export const takenBack = "taken back by the server";
+export const withdrawn = "taken back by the server";
 
 export interface RequestHandling {
   /** Takes a request of the server by giving its result to come, or leaves it to the SDK's client with undefined. The
-   * signal fires with `takenBack`, or when the answer cannot be delivered. */
+   * signal fires with `withdrawn`, or when the answer cannot be delivered. */
   onRequest(method: string, params: Members, signal: AbortSignal): Promise<Members | undefined> | undefined;
   /** What is left to the SDK's client. */
   passOn(message: Message, extra: unknown): void;
@@ -21,7 +21,7 @@ export interface RequestHandling {
 export interface RequestServer {
   serve(message: Message, extra: unknown): void;
   /** The server does not want this one answered any more. */
-  takeBack(requestId: unknown): void;
+  withdraw(requestId: unknown): void;
   /** No answer can be delivered any more. */
   close(reason: unknown): void;
 }
@@ -52,7 +52,7 @@ export const requestServer = ({ onRequest, passOn, send, onTrouble }: RequestHan
         })
         .finally(() => serving.delete(id));
     },
-    takeBack: (requestId) => serving.get(requestId)?.abort(takenBack),
+    withdraw: (requestId) => serving.get(requestId)?.abort(withdrawn),
     close: (reason) => {
       for (const taken of serving.values()) taken.abort(reason);
     },

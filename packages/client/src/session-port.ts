@@ -13,7 +13,7 @@ import { isObject, type Members, toMembers } from "./is-object.ts";
 import type { SdkClient } from "./sdk-client.ts";
 import { version } from "./version.ts";
 import { coreTasksCapability } from "./wire/core-tasks-wire.ts";
-import { modernFraming, unframed } from "./wire/modern-framing.ts";
+import { framing2026, unframed } from "./wire/framing-2026.ts";
 
 export interface SessionPortOptions {
   /** Names the server in the references to tasks that a session gives out. */
@@ -53,7 +53,7 @@ export const taskSessionPort = (client: SdkClient, options: SessionPortOptions):
     },
   });
   const frame = connection.modern
-    ? modernFraming({ clientInfo: { ...clientInfo }, elicitation: { ...elicitation } }, true)
+    ? framing2026({ clientInfo: { ...clientInfo }, elicitation: { ...elicitation } }, true)
     : unframed;
 
   return {

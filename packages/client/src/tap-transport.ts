@@ -50,16 +50,16 @@ export interface TapOptions {
 export const tapTransport = (transport: SdkTransport, { legacy, clock }: TapOptions, listener: TapListener): Tap => {
   const prefix = `taskbridge-${randomUUID().slice(0, 8)}`;
   const pending = new Map<string, Deferred<Members>>();
-  const place = insertHandlers(transport, {
+  const inserted = insertHandlers(transport, {
     // Gives true for what is ours alone.
-    take: (message, extra) => {
+    handle: (message, extra) => {
       const { id, method, params = {} } = message;
       if (method === undefined) return settle(pending.get(String(id)), message);
       if (id !== undefined) {
         requests.serve(message, extra);
         return true;
       }
-      if (method === "notifications/cancelled") requests.takeBack(params["requestId"]);
+      if (method === "notifications/cancelled") requests.withdraw(params["requestId"]);
       listener.onNotification(method, params);
       // The SDK's client does not know our subscriptions.
       const subscription = toMembers(params["_meta"])["io.modelcontextprotocol/subscriptionId"];
@@ -73,7 +73,7 @@ export const tapTransport = (transport: SdkTransport, { legacy, clock }: TapOpti
   });
   const requests = requestServer({
     onRequest: listener.onRequest,
-    passOn: place.passOn,
+    passOn: inserted.passOn,
     send: (message) => transport.send(message),
     onTrouble: listener.onTrouble,
   });
@@ -93,7 +93,7 @@ export const tapTransport = (transport: SdkTransport, { legacy, clock }: TapOpti
     notify: (method, params) => transport.send({ jsonrpc: "2.0", method, params }),
     isOpen: () => closed === undefined,
     remove: (reason) => {
-      place.remove();
+      inserted.remove();
       end(reason);
     },
   };

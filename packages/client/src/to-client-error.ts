@@ -82,8 +82,8 @@ const readFault = (text: string): ReadFault => {
   try {
     const { jsonrpc, error, id = null } = toMembers(JSON.parse(text.slice(from)));
     if (!isObject(error) || typeof error["code"] !== "number") return { isOfWhole: false };
-    const tellsWhen = typeof toMembers(error["data"])["retryAfterMs"] === "number";
-    return { fault: error, isOfWhole: jsonrpc === "2.0" && id === null && tellsWhen };
+    const hasRetryTime = typeof toMembers(error["data"])["retryAfterMs"] === "number";
+    return { fault: error, isOfWhole: jsonrpc === "2.0" && id === null && hasRetryTime };
   } catch {
     // Not JSON: a proxy's page, which says nothing that a program can use.
     return { isOfWhole: false };
@@ -95,6 +95,6 @@ const readRetryAfter = ({ headers }: Members, fault: Members | undefined): numbe
   const header = headers instanceof Headers ? headers.get("retry-after") : toMembers(headers)["retry-after"];
   const seconds = Number(header ?? Number.NaN);
   if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1_000;
-  const told = toMembers(fault?.["data"])["retryAfterMs"];
-  return typeof told === "number" ? told : undefined;
+  const retryAfterMs = toMembers(fault?.["data"])["retryAfterMs"];
+  return typeof retryAfterMs === "number" ? retryAfterMs : undefined;
 };

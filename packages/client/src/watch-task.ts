@@ -30,7 +30,7 @@ export const watchTask = (
   let changed = true;
   return {
     next: async (signal) => {
-      if (latest !== undefined) await nap.take(pace.next(latest.pollIntervalMs, changed), signal);
+      if (latest !== undefined) await nap.sleep(pace.next(latest.pollIntervalMs, changed), signal);
       const task = await wire.read(taskId, signal);
       changed = latest === undefined || !isSame(task, latest);
       latest = task;
@@ -42,7 +42,7 @@ export const watchTask = (
 };
 
 /** The looks of a watch, to the one at which the task is over. Closes it then, and when the signal fires. */
-export const toLooks = (watch: TaskWatch, signal: AbortSignal): AsyncIterableIterator<Task> => {
+export const toSnapshots = (watch: TaskWatch, signal: AbortSignal): AsyncIterableIterator<Task> => {
   let isDone = false;
   const end = (): void => {
     isDone = true;
@@ -51,8 +51,8 @@ export const toLooks = (watch: TaskWatch, signal: AbortSignal): AsyncIterableIte
   };
   if (signal.aborted) end();
   else signal.addEventListener("abort", end, { once: true });
-  const looks: AsyncIterableIterator<Task> = {
-    [Symbol.asyncIterator]: () => looks,
+  const snapshots: AsyncIterableIterator<Task> = {
+    [Symbol.asyncIterator]: () => snapshots,
     next: async () => {
       signal.throwIfAborted();
       if (isDone) return { done: true, value: undefined };
@@ -70,7 +70,7 @@ export const toLooks = (watch: TaskWatch, signal: AbortSignal): AsyncIterableIte
       return { done: true, value: undefined };
     },
   };
-  return looks;
+  return snapshots;
 };
 
 export const isSame = (one: Task, other: Task): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -59,7 +59,7 @@ describe("what a callback throws ends the wait with that error", () => {
 });
 
 test("progress is told as the tool tells it", async () => {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const client: ScriptedClient = scriptedClient({
     answer: (method, params) => {
       if (method !== "tools/call") return undefined;
@@ -77,16 +77,16 @@ test("progress is told as the tool tells it", async () => {
     },
   });
   await taskClient(client)
-    .beginCall("job", {}, { onProgress: (progress) => void told.push(progress) })
+    .beginCall("job", {}, { onProgress: (progress) => void reported.push(progress) })
     .result();
-  expect(told).toEqual([{ progress: 2 }]);
+  expect(reported).toEqual([{ progress: 2 }]);
 });
 
 test("`list` rejects where there is no list", async () => {
   const client = scriptedClient({ ...modern, answer: () => ({}) });
   for (const wire of ["2026-07-28", "none"] as const) {
-    const looks = taskClient(client, { wire }).list()[Symbol.asyncIterator]();
-    await expect(looks.next()).rejects.toMatchObject({ code: "unsupported" });
+    const inspections = taskClient(client, { wire }).list()[Symbol.asyncIterator]();
+    await expect(inspections.next()).rejects.toMatchObject({ code: "unsupported" });
   }
 });
 

@@ -20,12 +20,12 @@ describe("close", () => {
     const calls = taskClient(client);
     const pending = calls.beginCall("job");
     const taskId = (await pending.created) ?? "";
-    const looks = calls.watch(taskId);
-    await looks.next();
-    const look = looks.next().catch((error: unknown) => error);
+    const inspections = calls.watch(taskId);
+    await inspections.next();
+    const inspect = inspections.next().catch((error: unknown) => error);
     await calls.close();
     await expect(pending.result()).rejects.toMatchObject({ code: "detached", taskId });
-    expect(isTaskClientError(await look, "detached")).toBe(true);
+    expect(isTaskClientError(await inspect, "detached")).toBe(true);
     expect(handlersOf(client)).toEqual(before);
     await expect(calls.read(taskId)).rejects.toMatchObject({ code: "detached" });
     expect(served.backend.of().cancels).toEqual([]);

@@ -101,12 +101,12 @@ describe("SEP-1686: cancelling", () => {
   test("a cancellation that overtakes its call is told again when the task turns up", async () => {
     let isThere = false;
     let isCancelled = false;
-    let looks = 0;
+    let inspections = 0;
     const { client, calls } = begin({
       answer: (method, params) => {
         if (method === "notifications/cancelled") isCancelled = isThere;
         if (method !== "tasks/get") return undefined;
-        isThere = ++looks > 2;
+        isThere = ++inspections > 2;
         if (!isThere) return missing;
         return { taskId: params["taskId"], status: isCancelled ? "cancelled" : "working", keepAlive: 1 };
       },
@@ -205,17 +205,23 @@ describe("a look that fails for the server's own reasons", () => {
   const fault = { error: { code: -32_603, message: "Internal error: database is locked" } };
 
   test("is taken again", async () => {
-    const looks: unknown[] = [fault, fault, completed];
-    const { calls } = begin({ ...modern, answer: (method) => (method === "tools/call" ? working : looks.shift()) });
+    const inspections: unknown[] = [fault, fault, completed];
+    const { calls } = begin({
+      ...modern,
+      answer: (method) => (method === "tools/call" ? working : inspections.shift()),
+    });
     expect(await calls.beginCall("job").result()).toEqual(done);
   });
 
   test("for as long as the client is patient, while what the server keeps tasks in is away", async () => {
-    const away = {
+    const unavailable = {
       error: { code: 503, message: "try again later", data: { reason: "unavailable", retryAfterMs: 1_000 } },
     };
-    const looks: unknown[] = [...Array.from({ length: 20 }, () => away), completed];
-    const { calls } = begin({ ...modern, answer: (method) => (method === "tools/call" ? working : looks.shift()) });
+    const inspections: unknown[] = [...Array.from({ length: 20 }, () => unavailable), completed];
+    const { calls } = begin({
+      ...modern,
+      answer: (method) => (method === "tools/call" ? working : inspections.shift()),
+    });
     expect(await calls.beginCall("job").result()).toEqual(done);
   });
 
@@ -226,10 +232,10 @@ describe("a look that fails for the server's own reasons", () => {
   });
 
   test("of a result, a server that lacks it at present says nothing of the task", async () => {
-    const away = {
+    const unavailable = {
       error: { code: 503, message: "try again later", data: { reason: "unavailable", retryAfterMs: 1_000 } },
     };
-    const results: unknown[] = [away, away, { content: [{ type: "text", text: "done" }] }];
+    const results: unknown[] = [unavailable, unavailable, { content: [{ type: "text", text: "done" }] }];
     const answers: Record<string, unknown> = {
       "tools/list": { tools: [{ name: "job", inputSchema: {}, execution: { taskSupport: "optional" } }] },
       "tools/call": { task: { taskId: "t-1", status: "completed" } },
@@ -253,12 +259,12 @@ describe("a look that fails for the server's own reasons", () => {
 
 describe("a server that would keep a client busy or idle for ever", () => {
   test("a poll interval of 31 years", async () => {
-    const looks = [{ ...working, pollIntervalMs: 1e12 }, completed];
+    const inspections = [{ ...working, pollIntervalMs: 1e12 }, completed];
     const { calls, clock } = begin({
       ...modern,
       answer: (method) => {
         if (method === "tools/call") return { ...working, pollIntervalMs: 1e12 };
-        return method === "tasks/get" ? looks.shift() : undefined;
+        return method === "tasks/get" ? inspections.shift() : undefined;
       },
     });
     expect(await calls.beginCall("job").result()).toEqual(done);
@@ -303,9 +309,9 @@ describe("what is told of a task", () => {
         onStatus: async ({ status }) => {
           seen.push(status);
           if (status === "completed") {
-            const looks = countOf(client, "tasks/get");
+            const inspections = countOf(client, "tasks/get");
             for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
-            expect(countOf(client, "tasks/get")).toBeLessThanOrEqual(looks + 50);
+            expect(countOf(client, "tasks/get")).toBeLessThanOrEqual(inspections + 50);
           }
         },
       },
@@ -342,14 +348,14 @@ test.each([undefined, null, {}, { action: "yes" }, "accept"])(
 
 test("many calls share a signal without a warning", async () => {
   const warnings: string[] = [];
-  const hear = ({ name }: Error): void => void warnings.push(name);
-  process.on("warning", hear);
+  const onWarning = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", onWarning);
   const { calls } = begin({ ...modern, answer: () => undefined });
   const stop = new AbortController();
   const pending = Array.from({ length: 30 }, () => calls.beginCall("job", {}, { signal: stop.signal }));
   await new Promise(setImmediate);
   stop.abort();
   for (const call of pending) await expect(call.result()).rejects.toMatchObject({ code: "detached" });
-  process.off("warning", hear);
+  process.off("warning", onWarning);
   expect(warnings).toEqual([]);
 });

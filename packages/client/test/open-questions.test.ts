@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { openQuestions } from "../src/open-questions.ts";
-import { takenBack } from "../src/serve-requests.ts";
+import { withdrawn } from "../src/serve-requests.ts";
 import type { GivenAnswer } from "../src/task.ts";
 
 const params = { message: "Delete the next file?", requestedSchema: { type: "object" } };
@@ -59,7 +59,7 @@ test("what the server takes back, or nobody answers any more, is dismissed", asy
   const questions = openQuestions();
   const asked = new AbortController();
   const one = questions.put("t-1", params, asked.signal);
-  asked.abort(takenBack);
+  asked.abort(withdrawn);
   expect(await one).toEqual({ action: "cancel" });
   const other = questions.put("t-1", params, new AbortController().signal);
   questions.drop("t-2");

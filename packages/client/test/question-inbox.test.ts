@@ -7,15 +7,15 @@ const never = new AbortController().signal;
 const decline: GivenAnswer = { action: "decline" };
 const plain = { message: "Sure?" };
 const of = (taskId: string) => ({ ...plain, _meta: { "io.modelcontextprotocol/related-task": { taskId } } });
-const take = (inbox: ReturnType<typeof questionInbox>, params: object) =>
-  inbox.take("elicitation/create", params as Record<string, unknown>, never);
+const handle = (inbox: ReturnType<typeof questionInbox>, params: object) =>
+  inbox.handle("elicitation/create", params as Record<string, unknown>, never);
 
 describe("whose question it is", () => {
   test("of a task that somebody follows: theirs", async () => {
     const inbox = questionInbox(relatedTaskId);
     let wakes = 0;
     inbox.claim("t-1", () => wakes++);
-    const answer = take(inbox, of("t-1"));
+    const answer = handle(inbox, of("t-1"));
     expect(wakes).toBe(1);
     const [question] = inbox.of("t-1");
     expect(question).toMatchObject(plain);
@@ -26,9 +26,9 @@ describe("whose question it is", () => {
   test("of a task of somebody else, or no question at all: the client's own handler's", () => {
     const inbox = questionInbox(relatedTaskId);
     inbox.claim("t-1", () => {});
-    expect(take(inbox, of("t-2"))).toBeUndefined();
-    expect(take(inbox, plain)).toBeUndefined();
-    expect(inbox.take("sampling/createMessage", {}, never)).toBeUndefined();
+    expect(handle(inbox, of("t-2"))).toBeUndefined();
+    expect(handle(inbox, plain)).toBeUndefined();
+    expect(inbox.handle("sampling/createMessage", {}, never)).toBeUndefined();
   });
 
   test("of the only call that is begun: that call's", async () => {
@@ -41,22 +41,22 @@ describe("whose question it is", () => {
       },
       expectsTask: false,
     });
-    expect(await take(inbox, plain)).toEqual(decline);
+    expect(await handle(inbox, plain)).toEqual(decline);
     expect(asked).toHaveLength(1);
     end();
-    expect(take(inbox, plain)).toBeUndefined();
+    expect(handle(inbox, plain)).toBeUndefined();
   });
 
   test("of one of two calls that are begun: it says of neither", () => {
     const inbox = questionInbox(relatedTaskId);
     for (let call = 0; call < 2; call++) inbox.expect({ ask: async () => decline, expectsTask: true });
-    expect(take(inbox, plain)).toBeUndefined();
+    expect(handle(inbox, plain)).toBeUndefined();
   });
 
   test("of a task whose call is still to be answered: it waits for that answer", async () => {
     const inbox = questionInbox(relatedTaskId);
     const end = inbox.expect({ ask: async () => ({ action: "accept" }), expectsTask: true });
-    const answer = take(inbox, of("t-1"));
+    const answer = handle(inbox, of("t-1"));
     inbox.claim("t-1", () => {});
     end();
     await new Promise(setImmediate);
@@ -69,7 +69,7 @@ describe("whose question it is", () => {
 test("when nobody follows the task any more, what it asks is dismissed", async () => {
   const inbox = questionInbox(relatedTaskId);
   const ends = [inbox.claim("t-1", () => {}), inbox.claim("t-1", () => {})];
-  const answer = take(inbox, of("t-1"));
+  const answer = handle(inbox, of("t-1"));
   ends[0]?.();
   ends[0]?.();
   expect(inbox.of("t-1")).toHaveLength(1);

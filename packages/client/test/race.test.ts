@@ -1,21 +1,21 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { type SdkClient, taskClient } from "../src/index.ts";
-import { type DraftServer, type DraftServerOptions, draftServer } from "./draft-server.ts";
+import { type Sep1686Server, type Sep1686ServerOptions, sep1686Server } from "./sep1686-server.ts";
 import { endAll, eventually, firstOverHttp, jsonOf, secondOverHttp } from "./serve.ts";
 
 afterEach(endAll);
 
-const methodsOf = (server: DraftServer): readonly unknown[] => server.received.map(({ method }) => method);
+const methodsOf = (server: Sep1686Server): readonly unknown[] => server.received.map(({ method }) => method);
 
 describe.each<[string, (url: string) => Promise<SdkClient>]>([
   ["SDK 1", firstOverHttp],
   ["SDK 2", (url) => secondOverHttp(url, "legacy")],
 ])("the race of the draft on %s", (_name, connect) => {
-  const begin = async (options: DraftServerOptions) => {
-    const server = await draftServer(options);
+  const begin = async (options: Sep1686ServerOptions) => {
+    const server = await sep1686Server(options);
     // Where the answer comes, or the connection breaks, the task is not to be looked for because time has passed.
-    const isTold = options.breaks !== undefined || options.notice === "after the answer";
-    const noticeTimeoutMs = isTold ? 60_000 : 50;
+    const isReported = options.breaks !== undefined || options.notice === "after the answer";
+    const noticeTimeoutMs = isReported ? 60_000 : 50;
     const calls = taskClient(await connect(server.url), { noticeTimeoutMs });
     expect(calls.wire).toBe("sep-1686");
     const pending = calls.beginCall("job", {}, { taskId: "mine-1" });
@@ -47,7 +47,7 @@ describe.each<[string, (url: string) => Promise<SdkClient>]>([
     expect(server.executions()).toBe(1);
   });
 
-  test.each<[string, DraftServerOptions, number]>([
+  test.each<[string, Sep1686ServerOptions, number]>([
     ["before the start: sent again with the same ID", { breaks: "before the start" }, 2],
     ["after the start: the task is found", { breaks: "after the start" }, 1],
     ["after the start, and a look misses it: sent again, and it exists", { breaks: "after the start", misses: 1 }, 2],

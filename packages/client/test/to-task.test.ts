@@ -18,8 +18,8 @@ describe("a task of each wire", () => {
       { pollFrequency: 5, keepAlive: 10, error: "oh" },
       { pollIntervalMs: 5, keepAliveMs: 10, message: "oh" },
     ],
-  ] as const)("%s", (wire, told, expected) => {
-    expect(toTask(wire, { taskId: "t-1", status: "working", ...told })).toEqual({
+  ] as const)("%s", (wire, reported, expected) => {
+    expect(toTask(wire, { taskId: "t-1", status: "working", ...reported })).toEqual({
       taskId: "t-1",
       status: "working",
       questions: [],
@@ -36,7 +36,7 @@ describe("a task of each wire", () => {
     ["a poll interval below 0", { status: "working", pollIntervalMs: -1 }, {}],
     ["one that is a text", { status: "working", pollIntervalMs: "5" }, {}],
     ["an instant that is none", { status: "working", createdAt: "soon" }, {}],
-  ])("%s", (_what, told, expected) => {
+  ])("%s", (_what, reported, expected) => {
     const {
       taskId: _taskId,
       status: _status,
@@ -44,7 +44,7 @@ describe("a task of each wire", () => {
       ...rest
     } = toTask("2026-07-28", {
       taskId: "t-1",
-      ...told,
+      ...reported,
     });
     expect(rest).toEqual(expected);
   });
@@ -56,8 +56,8 @@ describe("a task of each wire", () => {
     expect(questionsOf("working")).toEqual([]);
   });
 
-  test.each([[null], [[]], [{}], [{ taskId: 5 }], [{ taskId: "t-2", status: "working" }]])("%j is none", (told) => {
-    const act = (): unknown => toTask("2025-11-25", told, { taskId: "t-1" });
+  test.each([[null], [[]], [{}], [{ taskId: 5 }], [{ taskId: "t-2", status: "working" }]])("%j is none", (reported) => {
+    const act = (): unknown => toTask("2025-11-25", reported, { taskId: "t-1" });
     expect(act).toThrow(expect.objectContaining({ code: "bad_response" }));
     try {
       act();

@@ -114,7 +114,7 @@ describe("copies", () => {
       file("a.ts", ["first();", ...block, "same();"].join("\n")),
       file("b.ts", [...copied, "same();"].join("\n")),
     ];
-    expect(findCopies(files, 8)).toEqual([{ place: "b.ts:3", copyOf: "a.ts:2", lines: 9 }]);
+    expect(findCopies(files, 8)).toEqual([{ location: "b.ts:3", copyOf: "a.ts:2", lines: 9 }]);
   });
 
   test("are not found below the length that is asked for, nor across the end of a file", () => {
@@ -127,7 +127,7 @@ describe("copies", () => {
 
   test("of a repeated line do not overlap", () => {
     const files = [file("a.ts", Array.from({ length: 16 }, () => "same();").join("\n"))];
-    expect(findCopies(files, 8)).toEqual([{ place: "a.ts:9", copyOf: "a.ts:1", lines: 8 }]);
+    expect(findCopies(files, 8)).toEqual([{ location: "a.ts:9", copyOf: "a.ts:1", lines: 8 }]);
   });
 });
 

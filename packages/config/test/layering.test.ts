@@ -48,8 +48,8 @@ describe("allowed", () => {
       `import { b } from "../contract/b.ts"; import { Ajv2020 } from "ajv/dist/2020.js";`,
     ],
     ["packages/core/src/adapter.ts", `export { b } from "./contract/b.ts";`],
-    ["packages/protocol/src/rev-2025-11-25/a.ts", `import * as z from "zod"; import { c } from "../c.ts";`],
-    ["packages/protocol/src/index.ts", `export { a } from "./ext-2026-07-28/a.ts";`],
+    ["packages/protocol/src/tasks-2025-11-25/a.ts", `import * as z from "zod"; import { c } from "../c.ts";`],
+    ["packages/protocol/src/index.ts", `export { a } from "./tasks-2026-07-28/a.ts";`],
     ["packages/server/src/a.ts", `import { p } from "@taskbridge/protocol"; import { Hono } from "hono";`],
     ["packages/store-x/src/a.ts", `import type { S } from "@taskbridge/core/store"; import D from "better-sqlite3";`],
     ["packages/client/src/a.ts", `import { isTaskV2 } from "@modelcontextprotocol/ext-tasks/core/v2";`],
@@ -91,9 +91,9 @@ describe("refused", () => {
       "may not import @modelcontextprotocol/",
     ],
     [
-      "packages/protocol/src/untasked/a.ts",
-      `import { b } from "../sep-1686/b.ts";`,
-      "may not import protocol/sep-1686",
+      "packages/protocol/src/no-tasks/a.ts",
+      `import { b } from "../tasks-sep1686/b.ts";`,
+      "may not import protocol/tasks-sep1686",
     ],
     ["packages/protocol/src/a.ts", `import { s } from "@taskbridge/server";`, "may not import @taskbridge/server"],
     [

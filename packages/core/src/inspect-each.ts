@@ -15,21 +15,21 @@ export interface InspectEachOptions {
  * timeout and its own outcome, in the order of the items.
  */
 export const inspectEach =
-  (lookUp: (item: InspectItem, context: CallContext) => Promise<InspectOutcome>, options: InspectEachOptions) =>
+  (lookup: (item: InspectItem, context: CallContext) => Promise<InspectOutcome>, options: InspectEachOptions) =>
   async (items: readonly InspectItem[], context: CallContext): Promise<readonly InspectOutcome[]> => {
     const outcomes: InspectOutcome[] = new Array(items.length);
     let next = 0;
     const work = async (): Promise<void> => {
       for (let index = next++; index < items.length; index = next++) {
-        outcomes[index] = await lookUpInTime(lookUp, items[index] as InspectItem, context, options.timeoutMs);
+        outcomes[index] = await lookupInTime(lookup, items[index] as InspectItem, context, options.timeoutMs);
       }
     };
     await Promise.all(Array.from({ length: Math.min(options.concurrency, items.length) }, work));
     return outcomes;
   };
 
-const lookUpInTime = async (
-  lookUp: (item: InspectItem, context: CallContext) => Promise<InspectOutcome>,
+const lookupInTime = async (
+  lookup: (item: InspectItem, context: CallContext) => Promise<InspectOutcome>,
   item: InspectItem,
   context: CallContext,
   timeoutMs: number,
@@ -37,7 +37,7 @@ const lookUpInTime = async (
   const timeout = new AbortController();
   const signal = AbortSignal.any([context.signal, timeout.signal]);
   try {
-    const outcome = await within(lookUp(item, { ...context, signal }), timeoutMs);
+    const outcome = await within(lookup(item, { ...context, signal }), timeoutMs);
     if (outcome !== undefined) return outcome;
     timeout.abort();
     return { unavailable: `no answer within ${timeoutMs} ms` };

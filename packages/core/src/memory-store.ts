@@ -90,10 +90,10 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
     create: async (record, createOptions) => {
       purgeLapsedKeys();
       // Keys before limits: a repeated call is to find its task also when the owner is full.
-      if (entries.has(record.taskId)) throw keyTaken(record.taskId);
+      if (entries.has(record.taskId)) throw keyInUse(record.taskId);
       for (const { key } of createOptions.uniqueKeys) {
         const holder = holderOf(key);
-        if (holder !== undefined) throw keyTaken(holder.taskId);
+        if (holder !== undefined) throw keyInUse(holder.taskId);
       }
       if (record.slotHeld) assertWithinLimits(record, createOptions, selectRecords);
       for (const { key, until } of createOptions.uniqueKeys) uniqueKeys.set(key, { taskId: record.taskId, until });
@@ -267,7 +267,7 @@ const assertWithinLimits = (
   }
 };
 
-const keyTaken = (taskId: TaskId): BridgeError =>
+const keyInUse = (taskId: TaskId): BridgeError =>
   new BridgeError("conflict", `taken by task ${taskId}`, { operation: "create", data: { taskId } });
 
 const recordMissing = (taskId: TaskId, operation: string): BridgeError =>

@@ -1,7 +1,7 @@
 import { type BridgeError, type BridgeErrorCode, isStoreTrouble } from "@taskbridge/core";
 
 /** Errors of a start that the caller can do something about. They are the answer of the tool, so that a model sees them. */
-const toldByTool: ReadonlySet<BridgeErrorCode> = new Set<BridgeErrorCode>([
+const reportedByTool: ReadonlySet<BridgeErrorCode> = new Set<BridgeErrorCode>([
   "invalid_input",
   "denied",
   "unsupported",
@@ -10,4 +10,4 @@ const toldByTool: ReadonlySet<BridgeErrorCode> = new Set<BridgeErrorCode>([
 ]);
 
 /** https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling */
-export const isToolError = (error: BridgeError): boolean => toldByTool.has(error.code) && !isStoreTrouble(error);
+export const isToolError = (error: BridgeError): boolean => reportedByTool.has(error.code) && !isStoreTrouble(error);

@@ -7,11 +7,11 @@ export const handleSchema: JsonObject = {
   properties: {
     taskId: { type: "string" },
     taskStatus: { enum: ["working", "input_required"] },
-    lookAgainAfterMs: { type: "integer" },
+    pollIntervalMs: { type: "integer" },
     message: { type: "string" },
     next: { type: "string" },
   },
-  required: ["taskId", "taskStatus", "lookAgainAfterMs"],
+  required: ["taskId", "taskStatus", "pollIntervalMs"],
   additionalProperties: false,
 };
 

@@ -6,8 +6,8 @@ import type { ExecutionProgress, TaskRecord } from "@taskbridge/core";
  */
 export const toStatusMessage = (record: TaskRecord, staleSince?: number): string | undefined => {
   const parts = record.state === "failed" ? failureParts(record) : runningParts(record);
-  const told = parts.filter((part, index) => part !== undefined && part !== "" && parts.indexOf(part) === index);
-  const state = told.length === 0 ? [] : [told.join(": ")];
+  const known = parts.filter((part, index) => part !== undefined && part !== "" && parts.indexOf(part) === index);
+  const state = known.length === 0 ? [] : [known.join(": ")];
   const age =
     staleSince === undefined ? [] : [`as of ${new Date(staleSince).toISOString()}: the backend does not answer`];
   const message = [...state, ...age].join("; ");

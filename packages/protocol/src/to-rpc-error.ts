@@ -23,7 +23,7 @@ const codes: Readonly<Record<BridgeErrorCode, number>> = {
 };
 
 /** What is away is asked for again after this long (milliseconds), where nobody knows better. */
-const awayMs = 1_000;
+const unavailableRetryMs = 1_000;
 
 /** Facts that a caller may see. */
 const shown = ["path", "openTaskIds", "scope", "limit"] as const;
@@ -33,7 +33,7 @@ export const toRpcError = (error: BridgeError): RpcError => {
   const facts = Object.fromEntries(
     shown.filter((name) => error.data?.[name] !== undefined).map((name) => [name, error.data?.[name]]),
   );
-  const retryAfterMs = error.retryAfterMs ?? (error.code === "unavailable" ? awayMs : undefined);
+  const retryAfterMs = error.retryAfterMs ?? (error.code === "unavailable" ? unavailableRetryMs : undefined);
   const data = {
     ...(codes[error.code] === invalidParamsCode ? {} : { reason: error.code }),
     ...facts,

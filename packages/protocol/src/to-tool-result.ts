@@ -15,7 +15,7 @@ export interface OutputExpectation {
 /** How much of a result that is too large for one answer is shown. */
 const previewBytes = 8_192;
 /** A result above this is not told twice, as text beside its structured content, of which so much is shown then. */
-const mostDoubledBytes = 16_384;
+const maxDoubledBytes = 16_384;
 const excerptBytes = 4_096;
 
 /** How a caller gets at the rest of a result: as a resource, or, with hosts that read none, by a tool. */
@@ -56,7 +56,7 @@ const toSuccess = (view: TaskView, expectation: OutputExpectation | undefined, r
     return toErrorResult(`The job has succeeded, but its output does not fit the tool's output schema: ${fault}`, text);
   }
   if (!expectation.structured) return { content: [textBlock(text)], isError: false };
-  const content = bytes.length > mostDoubledBytes ? toExcerpt(view, bytes, readOn) : [textBlock(text)];
+  const content = bytes.length > maxDoubledBytes ? toExcerpt(view, bytes, readOn) : [textBlock(text)];
   return { content, structuredContent: value.value, isError: false };
 };
 
@@ -77,8 +77,8 @@ const toEmptySuccess = (view: TaskView, expectation: OutputExpectation | undefin
 
 const toFailure = ({ record }: TaskView): ToolResult => {
   const { reason, code, detail } = record.failure ?? { reason: record.message ?? "The job has failed." };
-  const told = code === undefined || reason.includes(code) ? reason : `${reason} (${code})`;
-  return detail === undefined || detail === "" ? toErrorResult(told) : toErrorResult(told, detail);
+  const text = code === undefined || reason.includes(code) ? reason : `${reason} (${code})`;
+  return detail === undefined || detail === "" ? toErrorResult(text) : toErrorResult(text, detail);
 };
 
 const toPreview = (view: TaskView, bytes: Uint8Array, totalBytes: number, readOn: ReadOn): ToolResult => {

@@ -61,13 +61,13 @@ describe("[R-2] ranges", () => {
       fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 12 }), (text, length) => {
         const all = new TextEncoder().encode(text);
         let uri: string | undefined = formatResultUri("t", { offset: 0, length });
-        let told = "";
+        let reported = "";
         while (uri !== undefined) {
           const range: ReturnType<typeof read> = read(all, uri);
-          told += range.text;
+          reported += range.text;
           uri = range.nextUri;
         }
-        expect(told).toBe(text);
+        expect(reported).toBe(text);
       }),
     );
   });
@@ -76,11 +76,11 @@ describe("[R-2] ranges", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 4, max: 12 }), (text, step) => {
         const all = new TextEncoder().encode(text);
-        let told = "";
+        let reported = "";
         for (let offset = 0; offset < all.length; offset += step) {
-          told += read(all, formatResultUri("t", { offset, length: step })).text;
+          reported += read(all, formatResultUri("t", { offset, length: step })).text;
         }
-        expect(told).toBe(text);
+        expect(reported).toBe(text);
       }),
     );
   });

@@ -18,7 +18,7 @@ test.each([
       state: "cancelled",
       endedAt: 1,
       message: "cancelled by the caller",
-      cancel: { requestedAt: 1, reason: "x", latched: false },
+      cancel: { requestedAt: 1, reason: "x", isFinal: false },
       execution: { status: "cancelled", progress: { done: 3 } },
     },
     "cancelled by the caller",

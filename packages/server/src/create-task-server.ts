@@ -2,18 +2,16 @@ import { setMaxListeners } from "node:events";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { BridgeError, createTaskEngine, misconfigured, systemClock, type TaskEngine } from "@taskbridge/core";
 import { type OwnerPolicy, readOwner } from "./caller.ts";
-import { requireOwners } from "./draft/require-owners.ts";
 import { createDrain, parseDrainMs } from "./health/drain.ts";
 import { createReadiness } from "./health/readiness.ts";
 import { createStoreProbe } from "./health/store-probe.ts";
 import { isProbePath } from "./http/answer-probe.ts";
-import { createHttpFace, type HttpFace } from "./http/http-face.ts";
+import { createHttpHandler, type HttpHandler } from "./http/http-handler.ts";
 import { type HttpListener, listenHttp } from "./http/listen-http.ts";
 import { isLoopback } from "./http/loopback.ts";
-import { createLetters } from "./letters.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import { chooseCompanions, narrowCompanions, parseCompanions } from "./mcp/companions-policy.ts";
-import { createLookMemory } from "./mcp/look-memory.ts";
+import { createPollMemory } from "./mcp/poll-memory.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
 import { createToolCatalog } from "./mcp/tool-catalog.ts";
 import { openStdio, type StdioConnection } from "./open-stdio.ts";
@@ -21,6 +19,7 @@ import { createOpenTaskFeed } from "./open-task-feed.ts";
 import { createOwnerSlots } from "./owner-slots.ts";
 import { parseWires } from "./parse-wires.ts";
 import { refuse } from "./refuse.ts";
+import { createReplicaMailbox } from "./replica-mailbox.ts";
 import { requireOption } from "./require-option.ts";
 import { createSealer } from "./sealer.ts";
 import { splitLimits } from "./server-limits.ts";
@@ -29,6 +28,7 @@ import { openStateKeys, type StateKeys } from "./state-keys.ts";
 import { drainServer, stopListener, stopServer } from "./stop-server.ts";
 import { rememberInternals } from "./task-server-internals.ts";
 import type { ListenOptions, TaskServer, TaskServerOptions } from "./task-server-options.ts";
+import { requireOwners } from "./tasks-sep1686/require-owners.ts";
 
 const defaultWaitMs = 30_000;
 /** Hosts give a call up after 60 s, and the answer still has to travel. */
@@ -94,7 +94,7 @@ const assemble = (options: TaskServerOptions, parts: ServerParts): TaskServer =>
     legacyErrorStatus,
     allowModelAnswers,
     companions,
-    looks: createLookMemory(clock),
+    pollMemory: createPollMemory(clock),
     owners: options.owners,
     waitMs,
     clock,
@@ -107,30 +107,33 @@ const assemble = (options: TaskServerOptions, parts: ServerParts): TaskServer =>
     calls: new Set(),
     waits: createOwnerSlots({
       what: "waits for results",
-      perOwner: { name: "maxWaitsPerOwner", most: limits.wire.maxWaitsPerOwner },
-      altogether: { name: "maxWaits", most: limits.wire.maxWaits },
+      perOwner: { name: "maxWaitsPerOwner", max: limits.wire.maxWaitsPerOwner },
+      altogether: { name: "maxWaits", max: limits.wire.maxWaits },
     }),
     openTasks: createOpenTaskFeed({ engine, clock, log, isShared }),
-    letters: createLetters({ store: options.store, sealer, clock, storeNow, log, isShared }),
+    mailbox: createReplicaMailbox({ store: options.store, sealer, clock, storeNow, log, isShared }),
     asking: new Set(),
   };
   const context: ListenContext = {
     serve,
     slots: createOwnerSlots({
       what: "subscriptions",
-      perOwner: { name: "maxListenStreamsPerOwner", most: limits.wire.maxListenStreamsPerOwner },
-      altogether: { name: "maxListenStreams", most: limits.wire.maxListenStreams },
+      perOwner: { name: "maxListenStreamsPerOwner", max: limits.wire.maxListenStreamsPerOwner },
+      altogether: { name: "maxListenStreams", max: limits.wire.maxListenStreams },
     }),
     limits: limits.wire,
     keepAliveMs,
   };
-  const faces = new Set<HttpFace>();
+  const handlers = new Set<HttpHandler>();
   const listeners = new Set<HttpListener>();
   const connections = new Set<StdioConnection>();
-  const openFace = (policy: OwnerPolicy, stop: AbortSignal = stopping.signal): HttpFace => {
-    const face = createHttpFace({ ...context, serve: { ...serve, stopping: stop } }, { policy, auth: options.auth });
-    faces.add(face);
-    return face;
+  const openHandler = (policy: OwnerPolicy, stop: AbortSignal = stopping.signal): HttpHandler => {
+    const handler = createHttpHandler(
+      { ...context, serve: { ...serve, stopping: stop } },
+      { policy, auth: options.auth },
+    );
+    handlers.add(handler);
+    return handler;
   };
   const drain = createDrain();
   const readiness = createReadiness({
@@ -139,10 +142,10 @@ const assemble = (options: TaskServerOptions, parts: ServerParts): TaskServer =>
     version: serve.identity.version,
     isDraining: () => drain.isOn() || stopping.signal.aborted,
   });
-  let mounted: HttpFace | undefined;
+  let mounted: HttpHandler | undefined;
   let stopped: Promise<void> | undefined;
   const stop = async (drainMs: number): Promise<void> => {
-    const parts = { serve, stopping, faces, listeners, connections, options };
+    const parts = { serve, stopping, handlers, listeners, connections, options };
     if (drainMs > 0) {
       log.info({ drainMs }, "draining");
       await drainServer(parts, drain.run(drainMs));
@@ -164,10 +167,10 @@ const assemble = (options: TaskServerOptions, parts: ServerParts): TaskServer =>
       }
       // A listener can be stopped alone, and its connections then close by our doing as well.
       const stop = createStop();
-      const face = openFace(policy, stop.signal);
+      const handler = openHandler(policy, stop.signal);
       const { maxBodyBytes } = limits.wire;
-      const listener = await listenHttp(face, address, { maxBodyBytes, log, readiness }).catch((error: unknown) => {
-        faces.delete(face);
+      const listener = await listenHttp(handler, address, { maxBodyBytes, log, readiness }).catch((error: unknown) => {
+        handlers.delete(handler);
         throw error;
       });
       listeners.add(listener);
@@ -180,9 +183,9 @@ const assemble = (options: TaskServerOptions, parts: ServerParts): TaskServer =>
         close: async () => {
           stopping.signal.removeEventListener("abort", stopAlong);
           stop.abort();
-          await stopListener(face, listener);
+          await stopListener(handler, listener);
           listeners.delete(listener);
-          faces.delete(face);
+          handlers.delete(handler);
         },
       };
     },
@@ -196,11 +199,11 @@ const assemble = (options: TaskServerOptions, parts: ServerParts): TaskServer =>
     fetch: (request, fetchOptions) => {
       if (stopping.signal.aborted)
         return Promise.resolve(refuse(503, "The server was closed", { retryAfterMs: 1_000 }));
-      mounted ??= openFace(options.owners ?? "none");
+      mounted ??= openHandler(options.owners ?? "none");
       return mounted.fetch(request, fetchOptions);
     },
     toolsChanged: () => {
-      for (const face of faces) face.toolsChanged();
+      for (const handler of handlers) handler.toolsChanged();
     },
     readiness,
     close: async (closeOptions) => {

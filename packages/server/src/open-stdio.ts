@@ -1,11 +1,11 @@
 import type { Server, Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
 import { localOwner } from "@taskbridge/core";
-import { createLegacyServer } from "./legacy/legacy-server.ts";
 import type { ListenContext } from "./listen/open-subscription.ts";
 import { withTaskListen } from "./listen/stdio-listen.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
-import { createServerFactory } from "./modern/server-factory.ts";
+import { createServer2025 } from "./rev-2025/server-2025.ts";
+import { createServerFactory } from "./rev-2026-07-28/server-factory.ts";
 
 export interface StdioConnection {
   /** Resolves when the connection has ended, whoever ended it. */
@@ -27,7 +27,7 @@ export const openStdio = (
   const listening = withTaskListen(transport, context, localOwner, end);
   const modern = createServerFactory(context.serve, "stdio", "local");
   const factory: typeof modern = (connection) =>
-    connection.era === "modern" ? modern(connection) : openLegacy(context.serve);
+    connection.era === "modern" ? modern(connection) : open2025(context.serve);
   const handle = serveConnection(factory, {
     transport: listening,
     onerror: (error) => log.debug({ err: error }, "a message could not be served"),
@@ -42,5 +42,5 @@ export const openStdio = (
 };
 
 /** The SDK for connections connects what it is given, and asks no more of it than what the earlier SDK has as well. */
-const openLegacy = (serve: ServeContext): Server =>
-  createLegacyServer(serve, { owner: localOwner, transport: "stdio" }).server as unknown as Server;
+const open2025 = (serve: ServeContext): Server =>
+  createServer2025(serve, { owner: localOwner, transport: "stdio" }).server as unknown as Server;

@@ -18,7 +18,7 @@ export interface OpenTaskFeedParts {
 
 const everyMs = 10_000;
 /** So many are looked at; who has more is told of the others when it asks for them. */
-const most = 100;
+const max = 100;
 
 interface Followed {
   readonly listeners: Set<(views: readonly TaskView[]) => void>;
@@ -29,18 +29,19 @@ interface Followed {
 export const createOpenTaskFeed = ({ engine, clock, log, isShared }: OpenTaskFeedParts): OpenTaskFeed => {
   const followed = new Map<Owner, Followed>();
 
-  const look = async (owner: Owner): Promise<readonly TaskView[]> => {
+  const poll = async (owner: Owner): Promise<readonly TaskView[]> => {
     try {
-      return (await engine.listTasks(toAccess(owner), { slotHeld: true }, undefined, most)).tasks;
+      return (await engine.listTasks(toAccess(owner), { slotHeld: true }, undefined, max)).tasks;
     } catch (error) {
       log.debug({ err: error }, "the open tasks of an owner could not be listed");
       return [];
     }
   };
-  const lookOn = async (owner: Owner, entry: Followed): Promise<void> => {
-    const views = await look(owner);
+  const pollAgain = async (owner: Owner, entry: Followed): Promise<void> => {
+    const views = await poll(owner);
     for (const listener of [...entry.listeners]) listener(views);
-    if (isShared && entry.listeners.size > 0) entry.cancel = clock.schedule(everyMs, () => void lookOn(owner, entry));
+    if (isShared && entry.listeners.size > 0)
+      entry.cancel = clock.schedule(everyMs, () => void pollAgain(owner, entry));
   };
   return {
     follow: (owner, listener) => {
@@ -50,8 +51,8 @@ export const createOpenTaskFeed = ({ engine, clock, log, isShared }: OpenTaskFee
       const entry = known ?? { listeners: new Set(), cancel: () => {} };
       followed.set(owner, entry);
       entry.listeners.add(listener);
-      if (known === undefined) void lookOn(owner, entry);
-      else void look(owner).then((views) => entry.listeners.has(listener) && listener(views));
+      if (known === undefined) void pollAgain(owner, entry);
+      else void poll(owner).then((views) => entry.listeners.has(listener) && listener(views));
       return () => {
         entry.listeners.delete(listener);
         if (entry.listeners.size > 0) return;

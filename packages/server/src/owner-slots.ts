@@ -4,15 +4,15 @@ import type { Owner } from "./caller.ts";
 /** Counts what callers have open at once, over all the transports of a server. */
 export interface OwnerSlots {
   /** Takes a place and returns how to give it back. Throws `limit_exceeded`. */
-  take(owner: Owner): () => void;
+  acquire(owner: Owner): () => void;
 }
 
 /** The most of a kind, by the names of the limits. */
 export interface SlotLimits {
   /** What is counted, for the message: `subscriptions`. */
   readonly what: string;
-  readonly perOwner: { readonly name: string; readonly most: number };
-  readonly altogether: { readonly name: string; readonly most: number };
+  readonly perOwner: { readonly name: string; readonly max: number };
+  readonly altogether: { readonly name: string; readonly max: number };
 }
 
 /** When one of the places may be free again (milliseconds). */
@@ -21,16 +21,16 @@ const retryAfterMs = 5_000;
 export const createOwnerSlots = ({ what, perOwner, altogether }: SlotLimits): OwnerSlots => {
   const byOwner = new Map<Owner, number>();
   let all = 0;
-  const full = ({ name, most }: SlotLimits["perOwner"]): BridgeError =>
-    new BridgeError("limit_exceeded", `too many ${what} are open: limits.${name} (${most}) is reached`, {
-      data: { limit: most },
+  const full = ({ name, max }: SlotLimits["perOwner"]): BridgeError =>
+    new BridgeError("limit_exceeded", `too many ${what} are open: limits.${name} (${max}) is reached`, {
+      data: { limit: max },
       retryAfterMs,
     });
   return {
-    take: (owner) => {
+    acquire: (owner) => {
       const mine = byOwner.get(owner) ?? 0;
-      if (mine >= perOwner.most) throw full(perOwner);
-      if (all >= altogether.most) throw full(altogether);
+      if (mine >= perOwner.max) throw full(perOwner);
+      if (all >= altogether.max) throw full(altogether);
       byOwner.set(owner, mine + 1);
       all += 1;
       let isHeld = true;

@@ -4,14 +4,14 @@ export interface RecentSet<Value> {
   add(value: Value): void;
 }
 
-export const createRecentSet = <Value>(most: number): RecentSet<Value> => {
+export const createRecentSet = <Value>(max: number): RecentSet<Value> => {
   const values = new Set<Value>();
   return {
     has: (value) => values.has(value),
     add: (value) => {
       values.delete(value);
       values.add(value);
-      if (values.size <= most) return;
+      if (values.size <= max) return;
       const [oldest] = values;
       values.delete(oldest as Value);
     },

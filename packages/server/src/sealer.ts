@@ -5,13 +5,13 @@ export interface Sealer {
   /** Base64url, never the same twice. `about`: what it is good for; it opens for nothing else. */
   seal(value: object, about: string): string;
   /**
-   * As parsed JSON; undefined for whatever `seal` has not made of it, with this key, about this. What is longer than `longest`
+   * As parsed JSON; undefined for whatever `seal` has not made of it, with this key, about this. What is longer than `maxLength`
    * (characters, default 4,096) is not looked at.
    */
-  open(sealed: string, about: string, longest?: number): unknown;
+  open(sealed: string, about: string, maxLength?: number): unknown;
 }
 
-const defaultLongest = 4_096;
+const defaultMaxLength = 4_096;
 const nonceBytes = 12;
 const tagBytes = 16;
 
@@ -24,8 +24,8 @@ export const createSealer = (key: Uint8Array): Sealer => ({
     const body = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url");
   },
-  open: (sealed, about, longest = defaultLongest) => {
-    if (sealed.length > longest) return undefined;
+  open: (sealed, about, maxLength = defaultMaxLength) => {
+    if (sealed.length > maxLength) return undefined;
     const bytes = Buffer.from(sealed, "base64url");
     // There is one way to write it, so that one thing has one name.
     if (bytes.length <= nonceBytes + tagBytes || bytes.toString("base64url") !== sealed) return undefined;

@@ -13,7 +13,7 @@ export interface StateKeys {
 
 /** Under which the store keeps a key that nobody has configured. */
 const cursorName = "server:state-key";
-const leastBytes = 32;
+const minBytes = 32;
 
 /**
  * Derives them from the configured key, else from one that the store keeps, so that replicas agree without being told; the
@@ -29,14 +29,14 @@ export const openStateKeys = async (
 
 const parseStateKey = (key: Uint8Array | string): Uint8Array => {
   const bytes = typeof key === "string" ? new TextEncoder().encode(key) : key;
-  requireOption(bytes.length >= leastBytes, "stateKey", `at least ${leastBytes} bytes are needed`, bytes.length);
+  requireOption(bytes.length >= minBytes, "stateKey", `at least ${minBytes} bytes are needed`, bytes.length);
   return bytes;
 };
 
 const openStoredKey = async (store: Pick<TaskStore, "loadCursor" | "saveCursor">): Promise<Uint8Array> => {
   const kept = await store.loadCursor(cursorName);
   if (kept !== undefined) return fromStored(kept);
-  const fresh = randomBytes(leastBytes).toString("base64url");
+  const fresh = randomBytes(minBytes).toString("base64url");
   if (await store.saveCursor(cursorName, fresh, undefined)) return fromStored(fresh);
   const others = await store.loadCursor(cursorName);
   if (others === undefined) throw new BridgeError("unavailable", `the store has lost ${cursorName}`);
@@ -45,7 +45,7 @@ const openStoredKey = async (store: Pick<TaskStore, "loadCursor" | "saveCursor">
 
 const fromStored = (stored: string): Uint8Array => {
   const bytes = Buffer.from(stored, "base64url");
-  if (bytes.length >= leastBytes) return bytes;
+  if (bytes.length >= minBytes) return bytes;
   throw new BridgeError("misconfigured", `stateKey: what the store keeps as ${cursorName} is no key of 32 bytes`, {
     data: { path: "stateKey" },
   });

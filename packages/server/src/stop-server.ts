@@ -1,5 +1,5 @@
 import { within } from "@taskbridge/core";
-import type { HttpFace } from "./http/http-face.ts";
+import type { HttpHandler } from "./http/http-handler.ts";
 import type { HttpListener } from "./http/listen-http.ts";
 import type { ServeContext } from "./mcp/serve-context.ts";
 import type { StdioConnection } from "./open-stdio.ts";
@@ -8,7 +8,7 @@ import type { TaskServerOptions } from "./task-server-options.ts";
 export interface RunningParts {
   readonly serve: ServeContext;
   readonly stopping: AbortController;
-  readonly faces: ReadonlySet<HttpFace>;
+  readonly handlers: ReadonlySet<HttpHandler>;
   readonly listeners: ReadonlySet<HttpListener>;
   readonly connections: ReadonlySet<StdioConnection>;
   readonly options: TaskServerOptions;
@@ -48,16 +48,16 @@ export const stopServer = async (parts: RunningParts): Promise<void> => {
   if (!isDone) log.warn({}, `the server did not stop within ${allMs} ms; what is left is given up`);
 };
 
-const stopInOrder = async ({ serve, faces, listeners, connections, options }: RunningParts): Promise<void> => {
+const stopInOrder = async ({ serve, handlers, listeners, connections, options }: RunningParts): Promise<void> => {
   const attempt = attempts(serve);
-  for (const face of faces) face.endStreams();
+  for (const handler of handlers) handler.endStreams();
   const draining = [...listeners].map((listener) => listener.drain());
   await within(Promise.all([Promise.allSettled([...serve.calls]), ...draining]), answersMs);
   await Promise.all([...connections].map((connection) => attempt("a connection", connection.close())));
-  await Promise.all([...faces].map((face) => attempt("requests under way", face.close())));
+  await Promise.all([...handlers].map((handler) => attempt("requests under way", handler.close())));
   await Promise.all([...listeners].map((listener) => attempt("a listener", listener.close())));
   await within(Promise.allSettled([...serve.asking]), answersMs);
-  serve.letters.close();
+  serve.mailbox.close();
   await attempt("the engine", serve.engine.close());
   for (const [name, adapter] of Object.entries(options.adapters)) {
     await attempt(`adapters.${name}`, adapter.close?.());
@@ -66,10 +66,10 @@ const stopInOrder = async ({ serve, faces, listeners, connections, options }: Ru
 };
 
 /** Stops one listener in the same way. Its own signal must have fired before. */
-export const stopListener = async (face: HttpFace, listener: HttpListener): Promise<void> => {
-  face.endStreams();
+export const stopListener = async (handler: HttpHandler, listener: HttpListener): Promise<void> => {
+  handler.endStreams();
   await within(listener.drain(), answersMs);
-  await face.close();
+  await handler.close();
   await listener.close();
 };
 

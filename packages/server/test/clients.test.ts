@@ -104,14 +104,14 @@ describe.each(["HTTP", "stdio"])("the official clients of the extension over %s"
   test("[D-6] a host without the extension accepts a result and a handle of a tool with an output schema", async () => {
     const { client, backend } = await connect();
     await client.listTools();
-    const handle = await inTime(callUntasked(client));
+    const handle = await inTime(callWithoutTasks(client));
     expect(handle).toMatchObject({ structuredContent: { taskStatus: "working" } });
     expect(backend.starts()).toBe(1);
   });
 });
 
 /** The SDK's client declares what it was made with, so the plain host is another client. */
-const callUntasked = async (client: Client): Promise<unknown> => {
+const callWithoutTasks = async (client: Client): Promise<unknown> => {
   const dispatch = transportDispatch((client as unknown as { transport: Transport }).transport);
   const answer = await dispatch({
     method: "tools/call",

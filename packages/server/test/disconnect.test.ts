@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
 import { fakeClock } from "@taskbridge/testkit";
-import { accept, initialize } from "./legacy/session-calls.ts";
-import { legacyRpc } from "./legacy-rpc.ts";
+import { accept, initialize } from "./rev-2025/session-calls.ts";
+import { rpc2025 } from "./rpc-2025.ts";
 import { callForTask, post, rpcClient } from "./rpc-client.ts";
 import { eventually, inTime, serve, stopAll } from "./serve.ts";
 
 afterEach(stopAll);
 
-const untasked = { tasks: false };
+const noTasks = { tasks: false };
 
 /** A call whose connection is closed once the backend has it. */
 const callAndLeave = async (
@@ -36,7 +36,7 @@ describe("case 13: a client that goes away before the answer", () => {
 
   test("[A-17] stops what it called, while it waits for a result", async () => {
     const { url, backend, server } = await serve({ waitMs: 20_000 });
-    await callAndLeave(url, () => backend.starts() === 1, untasked);
+    await callAndLeave(url, () => backend.starts() === 1, noTasks);
     await eventually(() => backend.of().cancels.length === 1);
     await eventually(async () => {
       const { tasks } = await server.engine.listTasks({ operator: true }, {}, undefined, 10);
@@ -47,7 +47,7 @@ describe("case 13: a client that goes away before the answer", () => {
   test("does not stop a task that repeated calls share", async () => {
     const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, task: { dedupeWindowMs: 60_000 } }];
     const { url, rpc, backend, server } = await serve({ tools, waitMs: 20_000 });
-    await callAndLeave(url, () => backend.starts() === 1, untasked);
+    await callAndLeave(url, () => backend.starts() === 1, noTasks);
     const taskId = await callForTask(rpc);
     expect(backend.starts()).toBe(1);
     expect((await server.engine.readTask(taskId, { operator: true })).record.cancel).toBeUndefined();
@@ -55,7 +55,7 @@ describe("case 13: a client that goes away before the answer", () => {
 
   test("on an earlier revision stops nothing: a lost connection is no cancellation there", async () => {
     const { url, backend, server } = await serve({ waitMs: 20_000 });
-    const session = await legacyRpc(url);
+    const session = await rpc2025(url);
     const call = await session.open("tools/call", { name: "job" });
     await eventually(() => backend.starts() === 1);
     call.close();
@@ -92,7 +92,7 @@ describe("case 13: [A-18] a client that has its handle", () => {
 
   test("also one that knows no tasks", async () => {
     const { rpc, backend, server } = await serve({ waitMs: 20 });
-    const { structuredContent } = (await rpc("tools/call", { name: "job" }, untasked)).result;
+    const { structuredContent } = (await rpc("tools/call", { name: "job" }, noTasks)).result;
     const { taskId } = structuredContent as { taskId: string };
     await rpc("tools/list");
     expect((await server.engine.readTask(taskId, { operator: true })).record.cancel).toBeUndefined();
@@ -103,7 +103,7 @@ describe("case 13: [A-18] a client that has its handle", () => {
 describe("[H-6] a stop of the server", () => {
   test("gives waiting calls a handle, and cancels nothing", async () => {
     const { rpc, backend, server } = await serve({ waitMs: 40_000 });
-    const call = rpc("tools/call", { name: "job" }, untasked);
+    const call = rpc("tools/call", { name: "job" }, noTasks);
     await eventually(() => backend.starts() === 1);
     const stopped = server.close();
     expect((await inTime(call)).result).toMatchObject({ structuredContent: { taskStatus: "working" }, isError: false });
@@ -195,7 +195,7 @@ describe("[H-6] a stop of the server", () => {
 test("[H-6] a listener that is closed alone hands out what waits, and cancels nothing", async () => {
   const { server, backend } = await serve({ waitMs: 40_000 });
   const second = await server.listen({ port: 0 });
-  const call = rpcClient(second.url)("tools/call", { name: "job" }, untasked);
+  const call = rpcClient(second.url)("tools/call", { name: "job" }, noTasks);
   await eventually(() => backend.starts() === 1);
   const closed = second.close();
   expect((await inTime(call)).result).toMatchObject({ structuredContent: { taskStatus: "working" } });

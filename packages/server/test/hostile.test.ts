@@ -186,9 +186,9 @@ describe("many at once", () => {
     const tools = [{ name: "job", adapter: "fake", target: { run: "job" }, task: { pollIntervalMs: 60_000 } }];
     const { rpc, backend } = await serve({ tools, fake: { without: ["watch"] } });
     const taskId = await callForTask(rpc);
-    const looks = backend.callsOf("inspect").length;
+    const inspections = backend.callsOf("inspect").length;
     const answers = await Promise.all(Array.from({ length: 100 }, () => rpc("tasks/get", { taskId })));
     expect(answers.every(({ result }) => result.status === "working")).toBe(true);
-    expect(backend.callsOf("inspect").length - looks).toBeLessThanOrEqual(2);
+    expect(backend.callsOf("inspect").length - inspections).toBeLessThanOrEqual(2);
   });
 });

@@ -138,10 +138,10 @@ describe("[A-16] questions before the task", () => {
 
   test("serve callers without the extension as well", async () => {
     const { call } = await setUp();
-    const untasked = { ...form, tasks: false };
-    const first = (await call({}, untasked)).result;
-    const second = (await call({ inputResponses: ada, requestState: first.requestState }, untasked)).result;
-    const third = (await call({ inputResponses: sure, requestState: second.requestState }, untasked)).result;
+    const noTasks = { ...form, tasks: false };
+    const first = (await call({}, noTasks)).result;
+    const second = (await call({ inputResponses: ada, requestState: first.requestState }, noTasks)).result;
+    const third = (await call({ inputResponses: sure, requestState: second.requestState }, noTasks)).result;
     expect(third).toMatchObject({ resultType: "complete", structuredContent: { taskStatus: "working" } });
     expect(JSON.stringify(third)).not.toContain(extension);
   });

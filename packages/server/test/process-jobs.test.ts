@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { processAdapter } from "@taskbridge/adapter-process";
 import { sqliteStore } from "@taskbridge/store-sqlite";
-import { legacyRpc } from "./legacy-rpc.ts";
 import { listen } from "./listen-client.ts";
+import { rpc2025 } from "./rpc-2025.ts";
 import { callForTask } from "./rpc-client.ts";
 import { eventually, serve, stopAll } from "./serve.ts";
 
@@ -68,7 +68,7 @@ test("case 1: a local job goes on while the server restarts, and its question is
 
 test("[B-23] a command that does not exist is a refused call, and no task", async () => {
   const { url, server } = await setUp();
-  const session = await legacyRpc(url);
+  const session = await rpc2025(url);
   const calls = Array.from({ length: 6 }, () => session.request("tools/call", { name: "missing", task: {} }));
   for (const { error, result } of await Promise.all(calls)) {
     expect(error.message).toContain('no program "no-such-program" on its PATH');

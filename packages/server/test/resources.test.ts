@@ -25,17 +25,17 @@ describe("[R-1] the result of a task as a resource", () => {
     const preview = result.content[0]?.text ?? "";
     expect(text.startsWith(preview)).toBe(true);
     expect(result.content[2]).toMatchObject({ type: "resource_link", mimeType: "text/plain", size: 5_000 });
-    let told = "";
+    let reported = "";
     let uri: string | undefined = `${result.content[2]?.uri}?length=333`;
     while (uri !== undefined) {
       const read: { contents?: { text: string; _meta: Record<string, string> }[] } = (
         await rpc("resources/read", { uri })
       ).result;
       const [part] = read.contents ?? [];
-      told += part?.text ?? "";
+      reported += part?.text ?? "";
       uri = part?._meta["taskbridge/nextUri"];
     }
-    expect(told).toBe(text);
+    expect(reported).toBe(text);
   });
 
   test("is refused when there is none, with nothing told of other owners'", async () => {

@@ -15,7 +15,7 @@ const open = () => {
       changes.push(resolve);
       clock.schedule(timeoutMs, () => resolve(aView(revision)));
     });
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const wait = waitForAnswer(
     { engine: { waitForTask } as TaskEngine, clock },
     { owner: asOwnerId("local") },
@@ -24,37 +24,37 @@ const open = () => {
       waitMs: Number.POSITIVE_INFINITY,
       isEnough: () => false,
       over: new AbortController().signal,
-      hear: ({ record }) => void told.push(`heard ${record.revision}`),
-      report: ({ revision }) => void told.push(`reported ${revision}`),
+      observe: ({ record }) => void reported.push(`heard ${record.revision}`),
+      report: ({ revision }) => void reported.push(`reported ${revision}`),
     },
   );
   const change = async (revision: number): Promise<void> => {
     changes.at(-1)?.(aView(revision));
     await clock.settle();
   };
-  return { clock, told, wait, change };
+  return { clock, reported, wait, change };
 };
 
 describe("a wait", () => {
   test("hears of the state that it begins with at once: what that asks is not put off until something changes", () => {
-    expect(open().told).toEqual(["heard 1"]);
+    expect(open().reported).toEqual(["heard 1"]);
   });
 
   test("hears of every state up to the end, and reports news at most once a second", async () => {
-    const { clock, told, wait, change } = open();
+    const { clock, reported, wait, change } = open();
     await change(2);
-    expect(told).toEqual(["heard 1", "heard 2"]);
+    expect(reported).toEqual(["heard 1", "heard 2"]);
     await clock.advance(1_000);
-    expect(told).toContain("reported 2");
+    expect(reported).toContain("reported 2");
     await change(3);
     expect((await wait).record.revision).toBe(3);
-    expect(told.at(-1)).toBe("heard 3");
+    expect(reported.at(-1)).toBe("heard 3");
   });
 
   test("shows life every 15 s while nothing changes", async () => {
-    const { clock, told, wait, change } = open();
+    const { clock, reported, wait, change } = open();
     await clock.advance(45_000);
-    expect(told.filter((line) => line === "reported 1")).toHaveLength(3);
+    expect(reported.filter((line) => line === "reported 1")).toHaveLength(3);
     await change(3);
     await wait;
   });

@@ -6,8 +6,8 @@ const run = promisify(execFile);
 
 /** The process IDs of a process's own children. */
 export const childrenOf = async (pid: number): Promise<readonly number[]> => {
-  const told = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => undefined);
-  if (told !== undefined) return told.split(" ").filter(Boolean).map(Number);
+  const listed = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => undefined);
+  if (listed !== undefined) return listed.split(" ").filter(Boolean).map(Number);
   // Without Linux's /proc.
   const { stdout } = await run("ps", ["-A", "-o", "pid=,ppid="]);
   const pairs = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));

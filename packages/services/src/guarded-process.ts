@@ -58,7 +58,7 @@ export const startGuarded = async (
   const ended = once(guard, "close");
   const pid = await readPid(guard, ended);
   if (!(pid > 1)) throw new Error(`${program} could not be started`);
-  const tell = (line: string): void => {
+  const report = (line: string): void => {
     const guarding = guard.stdio[3] as Writable;
     if (guarding.writable) guarding.write(`${line}\n`);
   };
@@ -74,12 +74,12 @@ export const startGuarded = async (
     pid,
     ended,
     signal,
-    guardAlso: (pids) => tell(pids.join(" ")),
+    guardAlso: (pids) => report(pids.join(" ")),
     kill: async (name = "SIGKILL") => {
       // Once only: the number may be another's by now.
       if (!isKilled && guard.exitCode === null) signal(name);
       isKilled = true;
-      tell("ended");
+      report("ended");
       (guard.stdio[3] as Writable).end();
       await ended;
     },

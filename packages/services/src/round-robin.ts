@@ -47,7 +47,7 @@ export interface Balancer extends BalancerTarget {
   /** Replaces the targets. Requests under way go on. */
   setTargets(targets: readonly BalancerTarget[]): void;
   /** Looks at the health of all targets now, beside the regular looks. */
-  look(): Promise<void>;
+  probe(): Promise<void>;
   /** How often each outcome came, by target: `{ "127.0.0.1:3001": { "200": 12, refused: 1 } }`. */
   tally(): Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Cuts what is under way. Idempotent. */
@@ -73,7 +73,7 @@ export const startRoundRobin = async (options: BalancerOptions): Promise<Balance
     everyMs: options.healthEveryMs ?? 500,
     targets: () => targets,
   });
-  const tell = (outcome: BalancerOutcome): void => {
+  const report = (outcome: BalancerOutcome): void => {
     const ofTarget = counts.get(outcome.target) ?? new Map<string, number>();
     counts.set(outcome.target, ofTarget);
     ofTarget.set(String(outcome.outcome), (ofTarget.get(String(outcome.outcome)) ?? 0) + 1);
@@ -95,7 +95,7 @@ export const startRoundRobin = async (options: BalancerOptions): Promise<Balance
       const startedAt = Date.now();
       const name = target === undefined ? "none" : nameOf(target);
       const outcome = target === undefined ? "unserved" : await exchange(incoming, response, target);
-      tell({ request: balanced, target: name, outcome, startedAt, endedAt: Date.now() });
+      report({ request: balanced, target: name, outcome, startedAt, endedAt: Date.now() });
       if (outcome !== "refused") {
         if (outcome === "unserved") response.writeHead(503, { "retry-after": "1" }).end("no server is up\n");
         return;
@@ -117,7 +117,7 @@ export const startRoundRobin = async (options: BalancerOptions): Promise<Balance
     setTargets: (next) => {
       targets = next;
     },
-    look: health.look,
+    probe: health.probe,
     tally: () => Object.fromEntries([...counts].map(([target, ofTarget]) => [target, Object.fromEntries(ofTarget)])),
     close: async () => {
       health.close();

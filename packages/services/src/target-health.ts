@@ -9,7 +9,7 @@ export interface BalancerTarget {
 export interface TargetHealth {
   isUp(target: BalancerTarget): boolean;
   /** Looks at all of them now. */
-  look(): Promise<void>;
+  probe(): Promise<void>;
   close(): void;
 }
 
@@ -27,7 +27,7 @@ const patienceMs = 2_000;
 /** A target that was never looked at is taken to be up. */
 export const watchHealth = ({ path, everyMs, targets }: TargetHealthOptions): TargetHealth => {
   const down = new Set<string>();
-  const look = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     if (path === undefined) return;
     await Promise.all(
       targets().map(async (target) => {
@@ -38,14 +38,14 @@ export const watchHealth = ({ path, everyMs, targets }: TargetHealthOptions): Ta
     );
   };
   let timer: NodeJS.Timeout | undefined;
-  const lookOn = async (): Promise<void> => {
-    await look();
+  const probeAgain = async (): Promise<void> => {
+    await probe();
     timer?.refresh();
   };
-  timer = path === undefined ? undefined : setTimeout(() => void lookOn(), everyMs);
+  timer = path === undefined ? undefined : setTimeout(() => void probeAgain(), everyMs);
   return {
     isUp: (target) => !down.has(nameOf(target)),
-    look,
+    probe,
     close: () => {
       clearTimeout(timer);
       timer = undefined;

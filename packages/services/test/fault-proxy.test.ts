@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 /** A server that sends back what it gets, and a client of it through a proxy. */
-const open = async (): Promise<{ readonly proxy: FaultProxy; readonly client: Socket; told(): string }> => {
+const open = async (): Promise<{ readonly proxy: FaultProxy; readonly client: Socket; reported(): string }> => {
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
     socket.pipe(socket);
@@ -27,7 +27,7 @@ const open = async (): Promise<{ readonly proxy: FaultProxy; readonly client: So
     text += chunk;
   });
   endings.push(async () => client.destroy());
-  return { proxy, client, told: () => text };
+  return { proxy, client, reported: () => text };
 };
 
 const until = async (isTrue: () => boolean): Promise<void> => {
@@ -39,7 +39,7 @@ const until = async (isTrue: () => boolean): Promise<void> => {
 };
 
 it("passes on in order what is held back for a shorter time than what came before", async () => {
-  const { proxy, client, told } = await open();
+  const { proxy, client, reported } = await open();
   proxy.set({ delayMs: 200 });
   client.write("first ");
   // A round trip is counted with the first request after an answer: then that of the first is there, and held back.
@@ -49,15 +49,15 @@ it("passes on in order what is held back for a shorter time than what came befor
   });
   proxy.set({});
   client.write("second");
-  await until(() => told().includes("second"));
-  expect(told()).toMatch(/^first \.+second$/);
+  await until(() => reported().includes("second"));
+  expect(reported()).toMatch(/^first \.+second$/);
 });
 
 it("loses the answer to a request that the server has taken", async () => {
-  const { proxy, client, told } = await open();
+  const { proxy, client, reported } = await open();
   proxy.set({ losesAnswer: (request) => String(request) === "lost" });
   const closed = once(client, "close");
   client.write("lost");
   await closed;
-  expect([told(), proxy.lostAnswers]).toEqual(["", 1]);
+  expect([reported(), proxy.lostAnswers]).toEqual(["", 1]);
 });

@@ -101,25 +101,25 @@ describe("a round-robin balancer", () => {
     );
     const b = await start(named("b"));
     const balancer = await balance([a, b], { healthPath: "/readyz", healthEveryMs: 60_000 });
-    await balancer.look();
+    await balancer.probe();
     const names = async (): Promise<readonly string[]> => {
       const answers = [await fetch(balancer.url), await fetch(balancer.url)];
       return (await Promise.all(answers.map((answer) => answer.text()))).map((text) => text[0] ?? "").sort();
     };
     expect(await names()).toEqual(["b", "b"]);
     isReady = true;
-    await balancer.look();
+    await balancer.probe();
     expect(await names()).toEqual(["a", "b"]);
   });
 
   it("looks at the health by itself", async () => {
-    let looks = 0;
+    let probes = 0;
     const a = await start((_request, response) => {
-      looks += 1;
+      probes += 1;
       response.end();
     });
     await balance([a], { healthPath: "/readyz", healthEveryMs: 10 });
-    await until(() => looks >= 3);
+    await until(() => probes >= 3);
   });
 
   it("passes an event stream on as it comes, and its client's leaving", async () => {

@@ -21,24 +21,24 @@ export interface ChangeListenerOptions {
 
 const isStandby = 'SELECT pg_is_in_recovery() AS "isStandby"';
 const shortestPauseMs = 100;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
 export const createChangeListener = (options: ChangeListenerOptions): ChangeListener => {
-  const listeners = new Set<{ readonly tell: (taskId: TaskId | undefined) => void }>();
+  const listeners = new Set<{ readonly notify: (taskId: TaskId | undefined) => void }>();
   let current: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
   let isClosed = false;
 
-  const tellAll = (taskId: TaskId | undefined): void => {
-    for (const { tell } of [...listeners]) tell(taskId);
+  const notifyAll = (taskId: TaskId | undefined): void => {
+    for (const { notify } of [...listeners]) notify(taskId);
   };
 
-  const hear = (payload: string | undefined): void => {
+  const onNotice = (payload: string | undefined): void => {
     const notice = parseNotice(payload);
     if (notice?.origin === options.origin) return;
-    if (notice?.taskIds) for (const taskId of notice.taskIds) tellAll(taskId);
-    else tellAll(undefined);
+    if (notice?.taskIds) for (const taskId of notice.taskIds) notifyAll(taskId);
+    else notifyAll(undefined);
   };
 
   const later = (delayMs: number, action: () => void): void => {
@@ -58,7 +58,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     drop(client);
     failures += 1;
     // Random, so that not all come back in the same moment.
-    const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random());
+    const pauseMs = Math.min(maxPauseMs, shortestPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random());
     later(pauseMs, () => void open());
   };
 
@@ -82,7 +82,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     current = client;
     client.on("error", () => lose(client));
     client.on("end", () => lose(client));
-    client.on("notification", ({ payload }) => hear(payload));
+    client.on("notification", ({ payload }) => onNotice(payload));
     const watchdog = setTimeout(() => lose(client), 2 * options.timeoutMs);
     try {
       await client.connect();
@@ -97,7 +97,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     if (current !== client) return;
     failures = 0;
     // From here on nothing is missed; what changed before may have been.
-    tellAll(undefined);
+    notifyAll(undefined);
     later(options.timeoutMs, () => void check(client));
   };
 
@@ -109,8 +109,8 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
   };
 
   return {
-    watch: (tell) => {
-      const listener = { tell };
+    watch: (notify) => {
+      const listener = { notify };
       listeners.add(listener);
       if (!isClosed && listeners.size === 1) void open();
       return () => {
@@ -131,9 +131,9 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
  * anything may have changed: whoever may connect to the database can say anything there, and a later version more than we know of.
  */
 export const parseNotice = (payload: string | undefined): ChangeNotice | undefined => {
-  const told = parseJson(payload);
-  if (typeof told !== "object" || told === null) return undefined;
-  const { origin, taskIds, ...others } = told as Partial<ChangeNotice>;
+  const reported = parseJson(payload);
+  if (typeof reported !== "object" || reported === null) return undefined;
+  const { origin, taskIds, ...others } = reported as Partial<ChangeNotice>;
   const isOurs =
     typeof origin === "string" && (taskIds === null || isTexts(taskIds)) && Object.keys(others).length === 0;
   return isOurs ? { origin, taskIds } : undefined;

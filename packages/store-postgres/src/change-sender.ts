@@ -18,9 +18,9 @@ export interface ChangeSender {
 const gatherMs = 3;
 const retryMs = 1_000;
 /** PostgreSQL takes less than 8,000 bytes. */
-const mostBytes = 7_000;
+const maxBytes = 7_000;
 /** With more waiting than this, others are told that anything may have changed. */
-const mostWaiting = 20_000;
+const maxWaiting = 20_000;
 
 /**
  * Outside of the transactions that changed the tasks: one that notifies takes a lock of the whole server until it is on
@@ -69,7 +69,7 @@ export const createChangeSender = (connection: Connection, channel: string, orig
 
   return {
     add: (taskId) => {
-      if (waiting.size < mostWaiting) waiting.add(taskId);
+      if (waiting.size < maxWaiting) waiting.add(taskId);
       else hasMissed = true;
       schedule(gatherMs);
     },
@@ -92,7 +92,7 @@ const toNotices = (origin: string, waiting: Iterable<TaskId>): string[] => {
   let bytes = 0;
   for (const taskId of waiting) {
     const more = Buffer.byteLength(JSON.stringify(taskId)) + 1;
-    if (bytes + more > mostBytes) {
+    if (bytes + more > maxBytes) {
       notices.push(toNotice(origin, taskIds));
       [taskIds, bytes] = [[], 0];
     }

@@ -20,22 +20,22 @@ export const checkDirectUrl = async (
   // What it tells, the statements under way reject with too.
   client.on("error", () => undefined);
   const origin = randomUUID();
-  const heard = new Promise<boolean>((resolve) => {
+  const received = new Promise<boolean>((resolve) => {
     client.on("notification", ({ payload }) => {
       if (payload?.includes(origin)) resolve(true);
     });
   });
-  const place = `PostgreSQL at ${client.host}:${client.port}/${client.database} (directUrl)`;
+  const location = `PostgreSQL at ${client.host}:${client.port}/${client.database} (directUrl)`;
   const ask = async (text: string): Promise<void> => {
     if ((await within(client.query(text), timeoutMs)) !== undefined) return;
-    throw new BridgeError("unavailable", `${place} did not answer in time`, { operation: "open" });
+    throw new BridgeError("unavailable", `${location} did not answer in time`, { operation: "open" });
   };
   try {
     await client.connect();
     await ask(`LISTEN "${channel}"`);
     const notice = JSON.stringify({ origin, taskIds: [] } satisfies ChangeNotice);
     await connection.query("open", { text: "SELECT pg_notify($1, $2)", values: [channel, notice] });
-    if (await within(heard, timeoutMs)) return;
+    if (await within(received, timeoutMs)) return;
     // Or does it stand still since?
     await ask("SELECT 1");
     throw new BridgeError(
@@ -44,7 +44,7 @@ export const checkDirectUrl = async (
       { operation: "open", data: { path: "directUrl" } },
     );
   } catch (error) {
-    throw toError(error, place, "open");
+    throw toError(error, location, "open");
   } finally {
     destroyClient(client);
   }

@@ -28,7 +28,7 @@ const askMissing = `SELECT quote_ident(current_user) AS role, array_agg(DISTINCT
   GROUP BY is_sequence ORDER BY is_sequence`;
 
 /** More are granted at once. */
-const mostNamed = 2;
+const maxNamed = 2;
 
 /**
  * Rejects with `misconfigured` for a role that may not write what the store writes, saying what to grant: without it, a role that
@@ -47,8 +47,8 @@ export const checkRights = async (connection: Connection, schema: string): Promi
     const all = `ALL ${isSequence ? "SEQUENCES" : "TABLES"} IN SCHEMA ${schema}`;
     const kind = isSequence ? "SEQUENCE " : "";
     const named = `${kind}${names.map((name) => `${schema}.${name}`).join(", ")}`;
-    return `GRANT ${rights.join(", ")} ON ${names.length > mostNamed ? all : named} TO ${role}`;
+    return `GRANT ${rights.join(", ")} ON ${names.length > maxNamed ? all : named} TO ${role}`;
   });
   const problem = `does not give the user ${first.role} all rights that the store needs: ${grants.join("; ")}`;
-  throw new BridgeError("misconfigured", `${connection.place} ${problem}`, { operation: "open" });
+  throw new BridgeError("misconfigured", `${connection.location} ${problem}`, { operation: "open" });
 };

@@ -30,13 +30,13 @@ export const checkServer = async (connection: Connection, hasDirectUrl: boolean)
   const [facts] = await connection.query<Facts>("open", {
     text: askFacts,
     isRead: true,
-    onSession: (told) => {
-      processId = told;
+    onSession: (server) => {
+      processId = server;
     },
   });
   if (facts === undefined) return;
   const refuse = (code: "misconfigured" | "unavailable", problem: string): BridgeError =>
-    new BridgeError(code, `${connection.place} ${problem}`, { operation: "open" });
+    new BridgeError(code, `${connection.location} ${problem}`, { operation: "open" });
   if (facts.version < oldestVersion)
     throw refuse("misconfigured", `is PostgreSQL ${Math.floor(facts.version / 10_000)}; 13 or newer is needed`);
   if (facts.encoding !== "UTF8")

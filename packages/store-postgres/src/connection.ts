@@ -26,7 +26,7 @@ export interface Statement {
  */
 export interface Connection {
   /** For messages: host, port and database. */
-  readonly place: string;
+  readonly location: string;
   /**
    * Runs a statement and resolves with its rows. Rejects with `unavailable` when the server cannot be reached or has not
    * answered in time; the statement may have been done nevertheless, unless it was a read.
@@ -37,17 +37,17 @@ export interface Connection {
 
 export interface ConnectionOptions {
   readonly pool: Pool;
-  readonly place: string;
+  readonly location: string;
   readonly timeoutMs: number;
   /** Whether `close` ends the pool. */
   readonly ownsPool: boolean;
 }
 
 /** A statement that lost out against others is sent so often before we give up. */
-const mostAttempts = 5;
-const longestPauseMs = 50;
+const maxAttempts = 5;
+const maxPauseMs = 50;
 
-export const createConnection = ({ pool, place, timeoutMs, ownsPool }: ConnectionOptions): Connection => {
+export const createConnection = ({ pool, location, timeoutMs, ownsPool }: ConnectionOptions): Connection => {
   let isClosed = false;
   const gate = createGate(Math.max(1, Math.floor(pool.options.max / 2)));
   const open = new Set<Client>();
@@ -67,7 +67,7 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
       (late) => late.release(),
       () => undefined,
     );
-    throw new BridgeError("unavailable", `${place} gave no connection in time`, { operation });
+    throw new BridgeError("unavailable", `${location} gave no connection in time`, { operation });
   };
 
   const runOnce = async (operation: string, statement: Statement, deadline: number): Promise<readonly unknown[]> => {
@@ -93,20 +93,20 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
     asked.catch(() => undefined);
     sendCancelRequest(client as unknown as Client);
     release(true);
-    throw new BridgeError("unavailable", `${place} did not answer in time`, { operation });
+    throw new BridgeError("unavailable", `${location} did not answer in time`, { operation });
   };
 
   const repeat = async (operation: string, statement: Statement, deadline: number): Promise<readonly unknown[]> => {
     for (let attempt = 1; ; attempt++) {
-      if (isClosed) throw new BridgeError("unavailable", `${place} is closed`, { operation });
+      if (isClosed) throw new BridgeError("unavailable", `${location} is closed`, { operation });
       try {
         return await runOnce(operation, statement, deadline);
       } catch (error) {
         const mayRepeat = isAborted(error) || (statement.isRead === true && isConnectionLost(error));
-        if (!mayRepeat || attempt >= mostAttempts || performance.now() >= deadline)
-          throw toError(error, place, operation);
+        if (!mayRepeat || attempt >= maxAttempts || performance.now() >= deadline)
+          throw toError(error, location, operation);
         // Random, so that two who were in each other's way do not keep meeting.
-        await sleep(Math.random() * Math.min(2 ** attempt, longestPauseMs));
+        await sleep(Math.random() * Math.min(2 ** attempt, maxPauseMs));
       }
     }
   };
@@ -116,7 +116,7 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
     const deadline = performance.now() + limitMs;
     const leave = statement.mayWait === true ? await gate.enter(limitMs) : ignore;
     if (leave === undefined)
-      throw new BridgeError("unavailable", `${place} is too busy with calls before this one`, { operation });
+      throw new BridgeError("unavailable", `${location} is too busy with calls before this one`, { operation });
     try {
       return (await repeat(operation, statement, deadline)) as readonly Row[];
     } finally {
@@ -125,7 +125,7 @@ export const createConnection = ({ pool, place, timeoutMs, ownsPool }: Connectio
   };
 
   return {
-    place,
+    location,
     query,
     close: async () => {
       if (isClosed) return;

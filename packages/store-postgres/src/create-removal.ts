@@ -1,11 +1,11 @@
-import { removedIdTakenMs, revisionConflict, type TaskId, type TaskStore } from "@taskbridge/core/store";
+import { removedIdReservedMs, revisionConflict, type TaskId, type TaskStore } from "@taskbridge/core/store";
 import type { StoreParts } from "./store-parts.ts";
 import { toIdKey } from "./to-key.ts";
 
 /** Tasks removed by one statement: some ten milliseconds of the server's. */
-const mostTogether = 100;
+const maxBatch = 100;
 /** Statements under way. The connections beside are for whoever reads. */
-const mostStatements = 2;
+const maxStatements = 2;
 
 /** A removal that waits for its turn. */
 interface Asked {
@@ -47,7 +47,7 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
     const values = [
       asked.map(({ taskId }) => toIdKey(taskId)),
       asked.map(({ expected }) => expected ?? null),
-      removedIdTakenMs,
+      removedIdReservedMs,
     ];
     const rows = await connection.query<RemovedRow>("remove", { text, values });
     const found = new Map(rows.map((row) => [asked[Number(row.position) - 1], row]));
@@ -63,7 +63,7 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
 
   const sendSome = async (): Promise<void> => {
     // In the same order for everybody, so that no two statements wait for each other.
-    const asked = waiting.splice(0, mostTogether).sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+    const asked = waiting.splice(0, maxBatch).sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     underWay += 1;
     try {
       // Who holds a record for long holds up those who want that one, and none of the others.
@@ -81,13 +81,13 @@ export const createRemoval = ({ connection, schema, changed, sweep }: StoreParts
 
   const sendOn = (): void => {
     isPlanned = false;
-    while (waiting.length > 0 && underWay < mostStatements) void sendSome();
+    while (waiting.length > 0 && underWay < maxStatements) void sendSome();
   };
 
   return (taskId, expected) =>
     new Promise((resolve, reject) => {
       waiting.push({ taskId, expected, resolve, reject });
-      if (isPlanned || underWay >= mostStatements) return;
+      if (isPlanned || underWay >= maxStatements) return;
       isPlanned = true;
       setImmediate(sendOn);
     });

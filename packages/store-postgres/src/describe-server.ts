@@ -20,7 +20,7 @@ export const describeServer = async (
   schema: string,
 ): Promise<StoreDescription> => {
   const [facts] = await connection.query<Facts>("describe", { text: askFacts, isRead: true });
-  if (facts === undefined) return { kind: "PostgreSQL", place: address, namespace: `schema ${schema}` };
+  if (facts === undefined) return { kind: "PostgreSQL", location: address, namespace: `schema ${schema}` };
   const { version, database, synchronousCommit, standbys, fsync } = facts;
   const settings = [
     `synchronous_commit = ${synchronousCommit}${synchronousCommit === "off" ? " (on for each write that must last)" : ""}`,
@@ -30,7 +30,7 @@ export const describeServer = async (
   return {
     // Debian's says more behind the number.
     kind: `PostgreSQL ${version.split(" ")[0]}`,
-    place: address,
+    location: address,
     database,
     namespace: `schema ${schema}`,
     durability: settings.join(", "),

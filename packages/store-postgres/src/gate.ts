@@ -4,8 +4,8 @@ export interface Gate {
   enter(limitMs: number): Promise<(() => void) | undefined>;
 }
 
-export const createGate = (places: number): Gate => {
-  let free = places;
+export const createGate = (slots: number): Gate => {
+  let free = slots;
   const waiting: (() => void)[] = [];
   const leave = (): void => {
     const next = waiting.shift();

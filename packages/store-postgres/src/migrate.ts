@@ -50,13 +50,13 @@ const readVersions = async (connection: Connection, schema: string): Promise<rea
 };
 
 const assertReadable = (
-  { place }: Connection,
+  { location }: Connection,
   schema: string,
   found: readonly SchemaVersion[],
   migrations: readonly Migration[],
 ): void => {
   const refuse = (problem: string): BridgeError =>
-    new BridgeError("misconfigured", `${place} ${problem}`, { operation: "open" });
+    new BridgeError("misconfigured", `${location} ${problem}`, { operation: "open" });
   const known = migrations.length;
   if (found.some(({ hash }, index) => index < known && hash !== hashOf(migrations[index])))
     throw refuse(

@@ -9,7 +9,7 @@ export interface Reached {
   /** Host and port. */
   readonly address: string;
   /** For messages. */
-  readonly place: string;
+  readonly location: string;
   /** For a connection of one's own to the server itself. */
   readonly direct: ClientConfig;
 }
@@ -36,12 +36,12 @@ export const openPool = (options: PostgresStoreOptions, timeoutMs: number): Reac
     // A pooler would refuse it or keep it to itself.
     ...(directUrl === undefined && { statement_timeout: timeoutMs }),
   };
-  const { host, port, database } = readPlace(config, given === undefined ? "url" : "pool");
+  const { host, port, database } = readLocation(config, given === undefined ? "url" : "pool");
   const address = `${host}:${port}`;
   const direct = directUrl === undefined ? copyOf(config) : { ...alive, connectionString: directUrl };
-  readPlace(direct, "directUrl");
-  const place = `PostgreSQL at ${address}/${database}`;
-  return { pool: given ?? new Pool(config), ownsPool: given === undefined, address, place, direct };
+  readLocation(direct, "directUrl");
+  const location = `PostgreSQL at ${address}/${database}`;
+  return { pool: given ?? new Pool(config), ownsPool: given === undefined, address, location, direct };
 };
 
 /** With the password, which a pool hides from those who merely spread its options. */
@@ -51,7 +51,7 @@ const copyOf = (config: PoolConfig): ClientConfig => ({
 });
 
 /** Of a client that connects to nothing. Throws `misconfigured` for a URL that is none. */
-const readPlace = (config: ClientConfig, option: string): Pick<Client, "host" | "port" | "database"> => {
+const readLocation = (config: ClientConfig, option: string): Pick<Client, "host" | "port" | "database"> => {
   const refused = misconfigured(option, "is no URL of a PostgreSQL server: is the password percent-encoded?");
   if (isCutShort(config.connectionString ?? "")) throw refused;
   try {

@@ -37,9 +37,9 @@ export const startServerClock = async (
     const [answer] = await connection.query<{ readonly now: number }>("now", { text: askTime, isRead: true });
     const answeredAt = local();
     const half = (answeredAt - askedAt) / 2;
-    const told = (answer?.now ?? 0) - (askedAt + half);
-    if (Math.abs(told - offset) <= half && exactness <= half) return;
-    offset = told;
+    const measured = (answer?.now ?? 0) - (askedAt + half);
+    if (Math.abs(measured - offset) <= half && exactness <= half) return;
+    offset = measured;
     exactness = half;
   };
 

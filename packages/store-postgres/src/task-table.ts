@@ -4,7 +4,7 @@ import {
   createCursor,
   type ListFilter,
   type ListScope,
-  longestCreateMs,
+  maxCreateMs,
   parseCursor,
   revisionConflict,
   type TaskId,
@@ -41,7 +41,7 @@ interface ReviseRow {
 }
 
 /** More than ever share the 64 bits by which an execution is found. */
-const mostCollisions = 8;
+const maxCollisions = 8;
 
 /** By how much we may be wrong about the server's clock (milliseconds); whoever looks for what a failed create has left looks later than that, too. */
 const graceMs = 1_000;
@@ -68,7 +68,7 @@ export const createTaskTable = (parts: StoreParts): TaskTable => {
     create: async (record, options) => {
       assertKeepable(record.taskId);
       const text = JSON.stringify({ ...record, revision: 1 });
-      const deadline = clock.now() + Math.min(timeoutMs + graceMs, longestCreateMs);
+      const deadline = clock.now() + Math.min(timeoutMs + graceMs, maxCreateMs);
       const values = [...toCreateParameters(schema, record, text, options), deadline];
       const [row] = await query<CreateRow>("create", {
         text: toCall(`${schema}.create_task`, values.length),
@@ -146,7 +146,7 @@ export const createTaskTable = (parts: StoreParts): TaskTable => {
       // Materialized, or the planner might walk all records by age instead.
       const text = `WITH found AS MATERIALIZED (
           SELECT created_at, task_id, record FROM ${schema}.tasks WHERE ${column} = $1 AND adapter_id = $2 AND ${onPrimary})
-        SELECT record FROM found ORDER BY created_at DESC, task_id DESC LIMIT ${mostCollisions}`;
+        SELECT record FROM found ORDER BY created_at DESC, task_id DESC LIMIT ${maxCollisions}`;
       const found = await readRecords("findByExecution", text, [value, toKey(adapterId)]);
       return found.find((record) => ("ref" in by ? record.ref === by.ref : record.startKey === by.key));
     },

@@ -77,10 +77,10 @@ const meaningOf = (error: unknown): Meaning => {
 };
 
 /** Names the server and what it said, never the password. A BridgeError comes back as it is. */
-export const toError = (error: unknown, place: string, operation: string): BridgeError => {
+export const toError = (error: unknown, location: string, operation: string): BridgeError => {
   if (isBridgeError(error)) return error;
   const { code, problem } = meaningOf(error);
-  const { message, code: told } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
-  const said = [told, message].filter((one) => one !== undefined && one !== "").join(": ");
-  return new BridgeError(code, `${place} ${problem} (${said || String(error)})`, { operation, cause: error });
+  const { message, code: reported } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
+  const said = [reported, message].filter((one) => one !== undefined && one !== "").join(": ");
+  return new BridgeError(code, `${location} ${problem} (${said || String(error)})`, { operation, cause: error });
 };

@@ -8,10 +8,10 @@ import { describeWithPostgres, useDatabase } from "./database.ts";
 
 /** `npm run soak` raises it, and is told how it went. */
 const servers = Number(process.env.TASKBRIDGE_BOOTS ?? 3);
-const script = fileURLToPath(new URL("fixtures/boot-when-told.mjs", import.meta.url));
+const script = fileURLToPath(new URL("fixtures/boot-on-message.mjs", import.meta.url));
 
 interface Boot {
-  readonly tookMs: number;
+  readonly durationMs: number;
   readonly cpuMs: number;
 }
 
@@ -44,12 +44,12 @@ describeWithPostgres("an empty database", () => {
   it("is set up once by processes that start at the same moment, and none of them fails", async () => {
     const schema = newSchema();
     const boots = await Promise.all(Array.from({ length: servers }, () => prepare(schema)));
-    const told = await Promise.all(boots.map((boot) => boot()));
+    const reported = await Promise.all(boots.map((boot) => boot()));
     const history = await run<{ readonly version: number }>(`SELECT version FROM "${schema}".schema_versions`);
     expect(history).toHaveLength(migrations.length);
     if (process.env.TASKBRIDGE_BOOTS === undefined) return;
-    const slowest = Math.max(...told.map(({ tookMs }) => tookMs));
-    const cpuMs = told.reduce((sum, one) => sum + one.cpuMs, 0);
+    const slowest = Math.max(...reported.map(({ durationMs }) => durationMs));
+    const cpuMs = reported.reduce((sum, one) => sum + one.cpuMs, 0);
     console.info(
       `${servers} processes opened an empty database at once: ${history.length} row(s) in schema_versions, no error; the slowest took ${Math.round(slowest)} ms, all of them ${Math.round(cpuMs)} ms of CPU`,
     );

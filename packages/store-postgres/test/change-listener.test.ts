@@ -11,9 +11,9 @@ describeWithPostgres("who listens", () => {
   it("hears of others' changes, not of its own, and takes what it cannot read for a change of anything", async () => {
     const client = { connectionString: url() };
     const listener = createChangeListener({ client, channel, origin: "us", timeoutMs: 5_000 });
-    const told: (TaskId | undefined)[] = [];
-    const stop = listener.watch((taskId) => told.push(taskId));
-    await until("it listens", () => told.length > 0);
+    const notified: (TaskId | undefined)[] = [];
+    const stop = listener.watch((taskId) => notified.push(taskId));
+    await until("it listens", () => notified.length > 0);
     const notices = [
       '{"origin":"them","taskIds":["a","b"]}',
       '{"origin":"us","taskIds":["ours"]}',
@@ -24,8 +24,8 @@ describeWithPostgres("who listens", () => {
       '{"origin":"them","taskIds":["c"]}',
     ];
     for (const notice of notices) await run("SELECT pg_notify($1, $2)", [channel, notice]);
-    await until("it hears the last", () => told.includes("c" as TaskId));
-    expect(told.slice(1)).toEqual(["a", "b", undefined, undefined, undefined, undefined, "c"]);
+    await until("it hears the last", () => notified.includes("c" as TaskId));
+    expect(notified.slice(1)).toEqual(["a", "b", undefined, undefined, undefined, undefined, "c"]);
     stop();
     // Begun anew, it may have missed something.
     const again: (TaskId | undefined)[] = [];

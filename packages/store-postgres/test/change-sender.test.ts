@@ -9,13 +9,13 @@ const origin = "us";
 /** A server that only notes down the notices, and fails for as long as it is told to. */
 const noteDown = () => {
   const batches: unknown[][] = [];
-  const state = { isAway: false, attempts: 0, busy: undefined as Promise<void> | undefined };
+  const state = { isUnavailable: false, attempts: 0, busy: undefined as Promise<void> | undefined };
   const connection: Connection = {
-    place: "nowhere",
+    location: "nowhere",
     query: async (_: string, { values = [] }: Statement) => {
       state.attempts += 1;
       await state.busy;
-      if (state.isAway) throw new Error("away");
+      if (state.isUnavailable) throw new Error("away");
       batches.push((values[1] as string[]).map((notice) => JSON.parse(notice)));
       return [];
     },
@@ -50,10 +50,10 @@ describe("notices of changes", () => {
 
   it("that could not be sent become one that says that anything may have changed", async () => {
     const { batches, state, sender } = noteDown();
-    state.isAway = true;
+    state.isUnavailable = true;
     sender.add(asTaskId("a"));
     await until("it was tried", () => state.attempts > 0);
-    state.isAway = false;
+    state.isUnavailable = false;
     sender.add(asTaskId("b"));
     await until("they are sent", () => batches.length > 0);
     expect(batches).toEqual([[{ origin, taskIds: null }]]);

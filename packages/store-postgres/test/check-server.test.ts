@@ -23,15 +23,15 @@ describeWithPostgres("what a store tells of its server", () => {
   it("is product and version, place, database, schema and durability, and no password", async () => {
     const [schema, server] = [newSchema(), new URL(url())];
     const store = await postgresStore({ url: url(), schema });
-    const told = await store.describe?.();
-    expect(told).toMatchObject({
+    const reported = await store.describe?.();
+    expect(reported).toMatchObject({
       kind: expect.stringMatching(/^PostgreSQL \d+\.\d+$/),
-      place: `${server.hostname}:${server.port || 5432}`,
+      location: `${server.hostname}:${server.port || 5432}`,
       database: server.pathname.slice(1),
       namespace: `schema ${schema}`,
       durability: expect.stringMatching(/^synchronous_commit = \w+.*, fsync = (on|off)$/),
     });
-    expect(told?.warning === undefined).toBe(told?.durability?.endsWith("fsync = on"));
+    expect(reported?.warning === undefined).toBe(reported?.durability?.endsWith("fsync = on"));
     await store.close();
   });
 

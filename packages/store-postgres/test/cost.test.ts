@@ -38,11 +38,11 @@ describeWithPostgres("round trips", () => {
     const payloads = [{ name: "input" as const, bytes: new Uint8Array(200_000) }];
     const other = await postgresStore({ url: url(), schema });
     opened.push(other);
-    const told: (TaskId | undefined)[] = [];
-    other.watch?.((taskId) => told.push(taskId));
-    await until("it listens", () => told.length > 0);
+    const notified: (TaskId | undefined)[] = [];
+    other.watch?.((taskId) => notified.push(taskId));
+    await until("it listens", () => notified.length > 0);
     const { taskId, owner, startKey } = await createSample(store, { wakeAt: 1 }, { payloads });
-    await until("others are told, which is counted too", () => told.includes(taskId));
+    await until("others are told, which is counted too", () => notified.includes(taskId));
     const reads: readonly (() => Promise<unknown>)[] = [
       () => store.read(taskId),
       () => store.list({ owner }, { tool: "transcode" }, undefined, 10),

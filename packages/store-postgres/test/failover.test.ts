@@ -13,9 +13,9 @@ describeOnOwnServer("a failover to a synchronous standby", ({ server, keep, open
     const target = { host: server().host, port: server().port };
     const name = keep(await startFaultProxy(target));
     const store = await open({ url: `postgres://postgres@${name.host}:${name.port}/postgres` });
-    const told: (TaskId | undefined)[] = [];
-    store.watch?.((taskId) => told.push(taskId));
-    await until("it listens", () => told.length > 0);
+    const notified: (TaskId | undefined)[] = [];
+    store.watch?.((taskId) => notified.push(taskId));
+    await until("it listens", () => notified.length > 0);
 
     const standby = await startServer({ standbyOf: server() });
     keep({ close: standby.stop });
@@ -34,7 +34,7 @@ describeOnOwnServer("a failover to a synchronous standby", ({ server, keep, open
     expect((await rejectionOf(open({ url: standby.url }))).message).toContain("is a standby");
     await server().kill();
     expect((await rejectionOf(store.read(created.taskId))).code).toBe("unavailable");
-    const gapsBefore = told.length;
+    const gapsBefore = notified.length;
     target.port = standby.port;
     // Not yet promoted: it takes no writes, and what it does not know may be there nevertheless.
     const unknown = asTaskId("created a moment ago");
@@ -70,7 +70,7 @@ describeOnOwnServer("a failover to a synchronous standby", ({ server, keep, open
     // Leases stay behind, and whoever had one learns of it.
     expect(await lease?.renew()).toBe(false);
     expect(await store.lease("sweep", 1_000)).toBeDefined();
-    await until("it says that something may have been missed", () => told.slice(gapsBefore).includes(undefined));
+    await until("it says that something may have been missed", () => notified.slice(gapsBefore).includes(undefined));
     await server().restart();
   });
 });

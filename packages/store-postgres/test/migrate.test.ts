@@ -197,11 +197,14 @@ describeWithPostgres(
         "misconfigured",
         expect.stringContaining("does not give the user reader all rights that the store needs: GRANT "),
       ]);
-      const [, told = ""] = /needs: (.*)$/.exec(error.message) ?? [];
-      if (grant !== "") expect(told).toBe(inSchema(grant));
-      else expect(told).toMatch(/^GRANT DELETE, INSERT, UPDATE ON ALL TABLES IN SCHEMA \w+ TO reader; GRANT USAGE ON /);
+      const [, reported = ""] = /needs: (.*)$/.exec(error.message) ?? [];
+      if (grant !== "") expect(reported).toBe(inSchema(grant));
+      else
+        expect(reported).toMatch(
+          /^GRANT DELETE, INSERT, UPDATE ON ALL TABLES IN SCHEMA \w+ TO reader; GRANT USAGE ON /,
+        );
       // It is what was missing, and all of it.
-      await run(told);
+      await run(reported);
       await (await postgresStore({ url: asRole("reader"), schema })).close();
     });
   },

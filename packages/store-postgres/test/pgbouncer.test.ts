@@ -36,9 +36,9 @@ describeWithPostgres(
       const [store, other] = stores;
       if (store === undefined || other === undefined) throw new Error("no stores");
       stops.push(store.close, other.close);
-      const told: (TaskId | undefined)[] = [];
-      other.watch?.((taskId) => told.push(taskId));
-      await until("it listens", () => told.length > 0);
+      const notified: (TaskId | undefined)[] = [];
+      other.watch?.((taskId) => notified.push(taskId));
+      await until("it listens", () => notified.length > 0);
       const payloads = [{ name: "input" as const, bytes: new Uint8Array(200_000) }];
       const many = await Promise.all(
         Array.from({ length: 30 }, (_, index) =>
@@ -46,7 +46,7 @@ describeWithPostgres(
         ),
       );
       await Promise.all(many.map((record, index) => store.revise(record, 1, { durable: index % 2 === 0 })));
-      await until("it hears", () => many.every(({ taskId }) => told.includes(taskId)));
+      await until("it hears", () => many.every(({ taskId }) => notified.includes(taskId)));
       const claimed = await Promise.all([store.due(20, 60_000), other.due(20, 60_000)]);
       const ids = claimed.flat().map(({ taskId }) => taskId);
       expect([ids.length, new Set(ids).size]).toEqual([30, 30]);

@@ -53,11 +53,11 @@ describeWithPostgres("pools", () => {
       opened.push(store);
     }
     const [store, other] = stores as [TaskStore, TaskStore];
-    const told: (TaskId | undefined)[] = [];
-    const toldSelf: (TaskId | undefined)[] = [];
-    other.watch?.((taskId) => told.push(taskId));
-    store.watch?.((taskId) => toldSelf.push(taskId));
-    await until("both listen", () => told.length > 0 && toldSelf.length > 0);
+    const notified: (TaskId | undefined)[] = [];
+    const notifiedSelf: (TaskId | undefined)[] = [];
+    other.watch?.((taskId) => notified.push(taskId));
+    store.watch?.((taskId) => notifiedSelf.push(taskId));
+    await until("both listen", () => notified.length > 0 && notifiedSelf.length > 0);
     const payloads = [{ name: "input" as const, bytes: new Uint8Array(100_000) }];
     const created = await createSample(store, { wakeAt: 1 }, { payloads, uniqueKeys: [{ key: "k" }] });
     const light = await store.revise({ ...created, message: "light" }, 1, { durable: false });
@@ -65,11 +65,11 @@ describeWithPostgres("pools", () => {
     expect(await other.due(5, 60_000)).toEqual([]);
     const lease = await store.lease("sweep", 60_000);
     expect([await lease?.renew(), await other.lease("sweep", 1)]).toEqual([true, undefined]);
-    await until("it hears", () => told.includes(created.taskId));
+    await until("it hears", () => notified.includes(created.taskId));
     const foreign = await createSample(other);
-    await until("the other way too", () => toldSelf.includes(foreign.taskId));
+    await until("the other way too", () => notifiedSelf.includes(foreign.taskId));
     // Its own change came before.
-    expect(toldSelf).not.toContain(created.taskId);
+    expect(notifiedSelf).not.toContain(created.taskId);
     await store.remove(created.taskId);
     const sessions = await pool.query(
       "SELECT current_setting('synchronous_commit') AS sync, current_setting('lock_timeout') AS lock",

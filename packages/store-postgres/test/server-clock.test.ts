@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "@jest/globals";
-import { removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
+import { removedIdReservedMs, type TaskStore } from "@taskbridge/core/store";
 import { createSample } from "@taskbridge/testkit/store";
 import { postgresStore } from "../src/postgres-store.ts";
 import { startServerClock } from "../src/server-clock.ts";
@@ -67,7 +67,7 @@ describeWithPostgres("clocks of replicas that are minutes apart", () => {
     stores.push(store);
     expect((await createSample(store)).revision).toBe(1);
     // As one that comes so late.
-    jumpMs = -removedIdTakenMs;
+    jumpMs = -removedIdReservedMs;
     await expect(createSample(store)).rejects.toMatchObject({ code: "unavailable" });
   });
 
@@ -77,7 +77,7 @@ describeWithPostgres("clocks of replicas that are minutes apart", () => {
     const trips = [400, 10, 900];
     const compare: (() => Promise<void>)[] = [];
     const connection = {
-      place: "",
+      location: "",
       query: async () => {
         const trip = trips.shift() ?? 0;
         local += trip / 4;

@@ -13,9 +13,9 @@ import { until } from "./until.ts";
 describeOnOwnServer("faults of the server", ({ server, keep, open, openSession }) => {
   it("a killed server loses nothing that was acknowledged, is `unavailable` while it is away, and is found again", async () => {
     const store = await open();
-    const told: (TaskId | undefined)[] = [];
-    store.watch?.((taskId) => told.push(taskId));
-    await until("it listens", () => told.length > 0);
+    const notified: (TaskId | undefined)[] = [];
+    store.watch?.((taskId) => notified.push(taskId));
+    await until("it listens", () => notified.length > 0);
     const created = await createSample(store, {}, { uniqueKeys: [{ key: "killed" }] });
     const bytes = Buffer.alloc(300_000, 7);
     // Not synced by itself: the revision after it brings it along.
@@ -24,17 +24,17 @@ describeOnOwnServer("faults of the server", ({ server, keep, open, openSession }
     await server().kill();
     for (const call of [store.read(created.taskId), store.revise(revised, 2), createSample(store), store.due(1, 1)])
       expect((await rejectionOf(call)).code).toBe("unavailable");
-    const gapsBefore = told.length;
+    const gapsBefore = notified.length;
     await server().restart();
     await recover(store);
     expect(await store.read(created.taskId)).toEqual(revised);
     const payload = await store.readPayload(created.taskId, "output", { offset: 0, length: 1_000_000 });
     expect(bytes.equals(payload?.bytes ?? Buffer.alloc(0))).toBe(true);
     expect((await rejectionOf(createSample(store, {}, { uniqueKeys: [{ key: "killed" }] }))).code).toBe("conflict");
-    await until("it says that something may have been missed", () => told.slice(gapsBefore).includes(undefined));
+    await until("it says that something may have been missed", () => notified.slice(gapsBefore).includes(undefined));
     const other = await open();
     const later = await createSample(other);
-    await until("it hears of changes again", () => told.includes(later.taskId));
+    await until("it hears of changes again", () => notified.includes(later.taskId));
   });
 
   it("a server that stands still answers nobody falsely, holds nobody for long, and goes on afterwards", async () => {
@@ -52,7 +52,7 @@ describeOnOwnServer("faults of the server", ({ server, keep, open, openSession }
   });
 
   it("a server that stands still does not keep a store from closing, nor its process from ending", async () => {
-    const script = fileURLToPath(new URL("fixtures/close-when-told.mjs", import.meta.url));
+    const script = fileURLToPath(new URL("fixtures/close-on-message.mjs", import.meta.url));
     const child = spawn(process.execPath, [script, server().url], { stdio: ["pipe", "pipe", "inherit"] });
     keep({ close: async () => child.kill("SIGKILL") });
     const ended = once(child, "close");
@@ -107,21 +107,21 @@ describeOnOwnServer("faults of the server", ({ server, keep, open, openSession }
 
   it("sessions that the server ends, the listening one too, are replaced", async () => {
     const [store, other] = [await open(), await open()];
-    const told: (TaskId | undefined)[] = [];
-    store.watch?.((taskId) => told.push(taskId));
-    await until("it listens", () => told.length > 0);
+    const notified: (TaskId | undefined)[] = [];
+    store.watch?.((taskId) => notified.push(taskId));
+    await until("it listens", () => notified.length > 0);
     const created = await createSample(other);
-    await until("it hears", () => told.includes(created.taskId));
+    await until("it hears", () => notified.includes(created.taskId));
     const admin = await openSession();
-    const gapsBefore = told.length;
+    const gapsBefore = notified.length;
     await admin.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
     );
     expect(await store.read(created.taskId)).toEqual(created);
-    await until("it says so", () => told.slice(gapsBefore).includes(undefined));
+    await until("it says so", () => notified.slice(gapsBefore).includes(undefined));
     await other.nextWakeAt();
     const later = await createSample(other);
-    await until("it hears again", () => told.includes(later.taskId));
+    await until("it hears again", () => notified.includes(later.taskId));
   });
 
   it("a lock that somebody holds makes calls `unavailable`, and leaves no session waiting for it", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "@jest/globals";
-import { removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
+import { removedIdReservedMs, type TaskStore } from "@taskbridge/core/store";
 import { createSample } from "@taskbridge/testkit/store";
 import { createConnection } from "../src/connection.ts";
 import { openPool } from "../src/open-pool.ts";
@@ -57,7 +57,7 @@ describeWithPostgres("upkeep", () => {
     expect(await run(`SELECT key, task_id FROM "${schema}".unique_keys`)).toEqual([
       { key: `removed:${taskId}`, task_id: taskId },
     ]);
-    await run(`UPDATE "${schema}".unique_keys SET until = until - ${removedIdTakenMs}`);
+    await run(`UPDATE "${schema}".unique_keys SET until = until - ${removedIdReservedMs}`);
     await sweep();
     expect(await countOf("unique_keys")).toBe(0);
     await until(

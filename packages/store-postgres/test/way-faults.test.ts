@@ -145,16 +145,16 @@ describeOnOwnServer(
       const relay = keep(await startRelay(server().port));
       const direct = `postgres://postgres@127.0.0.1:${relay.port}/postgres`;
       const [store, other] = [await open({ directUrl: direct }), await open()];
-      const told: (TaskId | undefined)[] = [];
-      store.watch?.((taskId) => told.push(taskId));
-      await until("it listens", () => told.length > 0);
+      const notified: (TaskId | undefined)[] = [];
+      store.watch?.((taskId) => notified.push(taskId));
+      await until("it listens", () => notified.length > 0);
       relay.swallow();
       const missed = await createSample(other);
-      await until("it listens again", () => told.length > 1);
-      expect(told).toEqual([undefined, undefined]);
-      const heard = await createSample(other);
-      await until("it hears", () => told.includes(heard.taskId));
-      expect(told).not.toContain(missed.taskId);
+      await until("it listens again", () => notified.length > 1);
+      expect(notified).toEqual([undefined, undefined]);
+      const received = await createSample(other);
+      await until("it hears", () => notified.includes(received.taskId));
+      expect(notified).not.toContain(missed.taskId);
     });
 
     it("a direct way that stands still is `unavailable`, whenever it does, and not a wrong one", async () => {
@@ -169,12 +169,12 @@ describeOnOwnServer(
         const error = await rejectionOf(open({ url: main.url, directUrl: direct.url }));
         return `${error.code}: ${error.message}`;
       };
-      const told = await Promise.all([
+      const notified = await Promise.all([
         openWith((way) => way === "direct"),
         openWith((way, request) => way === "direct" && request.includes("LISTEN")),
         openWith((way, request) => way === "main" && request.includes("pg_notify")),
       ]);
-      expect(told).toEqual(Array(3).fill(expect.stringMatching(/^unavailable: .*directUrl/)));
+      expect(notified).toEqual(Array(3).fill(expect.stringMatching(/^unavailable: .*directUrl/)));
     });
 
     it("a wrong password, a missing database and a server that is not there are told apart, without the password", async () => {
@@ -193,17 +193,17 @@ describeOnOwnServer(
       for (const [url, code, part] of cases) {
         const error = await rejectionOf(open({ url }));
         expect([error.code, error.message]).toEqual([code, expect.stringContaining(part)]);
-        for (let told: unknown = error; told instanceof Error; told = told.cause)
-          expect(`${told.message} ${told.stack} ${JSON.stringify(told)}`).not.toContain("wr0ng-p4ss");
+        for (let notified: unknown = error; notified instanceof Error; notified = notified.cause)
+          expect(`${notified.message} ${notified.stack} ${JSON.stringify(notified)}`).not.toContain("wr0ng-p4ss");
       }
       await admin.query("CREATE SCHEMA secretive AUTHORIZATION secretive");
       const { host, port } = server();
       const pool = new Pool({ host, port, user: "secretive", password: "right", database: "postgres" });
       keep({ close: () => pool.end() });
       const store = keep(await postgresStore({ pool, schema: "secretive" }));
-      const told: unknown[] = [];
-      store.watch?.((taskId) => told.push(taskId));
-      await until("it listens with the password", () => told.length > 0);
+      const notified: unknown[] = [];
+      store.watch?.((taskId) => notified.push(taskId));
+      await until("it listens with the password", () => notified.length > 0);
     });
   },
   { hba: ["host all secretive 127.0.0.1/32 scram-sha-256"] },

@@ -11,7 +11,7 @@ const releaseScript = loadScript("release-lease");
  * Takes a lease, which Redis lets lapse by its own clock. It alone of all that is kept may also go when memory is short: then
  * something is done twice that need not be.
  */
-export const takeLease = async (
+export const acquireLease = async (
   { port, keys }: StoreContext,
   startCall: (operation: string) => Call,
   name: string,

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { StoreDescription, TaskId, TaskStore } from "@taskbridge/core/store";
 import { createChangeListener } from "./changes/change-listener.ts";
-import { createChangeTeller } from "./changes/change-teller.ts";
+import { createChangePublisher } from "./changes/change-publisher.ts";
 import { createKeys } from "./keys.ts";
-import { takeLease } from "./leases.ts";
+import { acquireLease } from "./leases.ts";
 import { parseOptions, type RedisStoreOptions } from "./parse-options.ts";
 import { removeRecord, reviseRecord } from "./records/change-record.ts";
 import { createRecord } from "./records/create-record.ts";
@@ -59,9 +59,9 @@ export const redisStore = async (options: RedisStoreOptions): Promise<TaskStore>
   client.on("ready", readTimeLater);
   const origin = randomBytes(6).toString("base64url");
   const { channel } = keys;
-  const teller = createChangeTeller({ port, channel, origin, startCall });
+  const publisher = createChangePublisher({ port, channel, origin, startCall });
   const listener = createChangeListener({ client, channel, origin, timeoutMs: operationTimeoutMs });
-  const context: StoreContext = { port, keys, now: clock.now, readTime, announce: teller.announce };
+  const context: StoreContext = { port, keys, now: clock.now, readTime, announce: publisher.announce };
   const describe = async (): Promise<StoreDescription> => {
     try {
       return await inTime(startCall("describe"), describeServer(client, parsed));
@@ -76,7 +76,7 @@ export const redisStore = async (options: RedisStoreOptions): Promise<TaskStore>
       clearInterval(timer);
       client.off("ready", readTimeLater);
       listener.close();
-      await teller.close();
+      await publisher.close();
       close();
     },
   });
@@ -139,7 +139,7 @@ export const storeOn = (
     readPayload: (taskId, name, range) => readPayload(context, startCall("readPayload"), taskId, name, range),
     saveCursor: (name, cursor, previous) => saveCursor(context, startCall("saveCursor"), name, cursor, previous),
     loadCursor: (name) => loadCursor(context, startCall("loadCursor"), name),
-    lease: (name, ttlMs) => takeLease(context, startCall, name, ttlMs),
+    lease: (name, ttlMs) => acquireLease(context, startCall, name, ttlMs),
     watch: frame.watch,
     ...(frame.describe === undefined ? {} : { describe: frame.describe }),
     close: async () => {

@@ -5,7 +5,7 @@ import {
   type CreateOptions,
   type ExecutionRef,
   isBridgeError,
-  removedIdTakenMs,
+  removedIdReservedMs,
   type TaskRecord,
   type TaskStore,
 } from "@taskbridge/core/store";
@@ -295,7 +295,7 @@ describeRedis("a process that dies", () => {
       const patient = await openStore({ url: await sharedUrl(), prefix, operationTimeoutMs: longMs });
       const { taskId } = await createSample(patient);
       const stored = await connect(await sharedUrl()).get(createKeys(prefix).record(taskId));
-      expect(deadlineOf(parseStored(stored ?? "").attempt)).toBeLessThan(patient.now() + removedIdTakenMs);
+      expect(deadlineOf(parseStored(stored ?? "").attempt)).toBeLessThan(patient.now() + removedIdReservedMs);
     });
 
     it.each([0, 1, 2])("within a revision (%i), overwrites nothing that came after", async (after) => {
@@ -319,49 +319,49 @@ describeRedis("a process that dies", () => {
       async (at) => {
         const created = await retried(() => creator.create(sample(), full()));
         const ref = asExecutionRef(turn.key("found"));
-        const look = (): Promise<TaskRecord | undefined> => healthy.findByExecution(created.adapterId, { ref });
+        const inspect = (): Promise<TaskRecord | undefined> => healthy.findByExecution(created.adapterId, { ref });
         let commands = 0;
         const store = dying.interrupt(async (command) => {
           commands = command + 1;
           // Whoever finds an entry without its record takes it out.
-          if (command === at) await look();
+          if (command === at) await inspect();
         });
         const revised = await store.revise({ ...created, ref }, 1);
         expect(commands).toBe(6);
-        expect(await look()).toEqual(revised);
+        expect(await inspect()).toEqual(revised);
       },
     );
 
-    const looks: [string, (store: TaskStore, ref: ExecutionRef) => Promise<unknown>][] = [
+    const inspections: [string, (store: TaskStore, ref: ExecutionRef) => Promise<unknown>][] = [
       ["finds it by its ref", (store, ref) => store.findByExecution(sampleRecord().adapterId, { ref })],
       ["lists what is open", (store) => store.list({ owner: turn.owner }, { slotHeld: true }, undefined, 10)],
       ["counts what is open", (store) => createSample(store, sample(), { maxOpenForOwner: 1 })],
     ];
-    it.each(looks)("within a look that %s, takes out nothing that has come meanwhile", async (_name, look) => {
+    it.each(inspections)("within a look that %s, takes out nothing that has come meanwhile", async (_name, inspect) => {
       const created = await retried(() => creator.create(sample({ slotHeld: false }), full()));
       const ref = asExecutionRef(turn.key("late"));
       let revision: Promise<TaskRecord> | undefined;
-      let looking: Promise<unknown> | undefined;
-      let stand = (): void => {};
-      const stands = new Promise<void>((resolve) => {
-        stand = resolve;
+      let inspecting: Promise<unknown> | undefined;
+      let placeholders = (): void => {};
+      const summary = new Promise<void>((resolve) => {
+        placeholders = resolve;
       });
       const reader = dying.interrupt(async (_number, command) => {
         if (!("call" in command) || command.call[0] !== "zrem" || !command.call.join().includes(created.taskId)) return;
-        stand();
+        placeholders();
         await revision;
       });
       const writer = dying.interrupt(async (number) => {
         // It has been entered in its new indexes, and is not yet written.
         if (number !== 5) return;
-        looking = look(reader, ref)
+        inspecting = inspect(reader, ref)
           .catch((error: unknown) => error)
-          .finally(stand);
-        await stands;
+          .finally(placeholders);
+        await summary;
       });
       revision = writer.revise({ ...created, ref, slotHeld: true }, 1);
       const revised = await revision;
-      await looking;
+      await inspecting;
       expect(await healthy.findByExecution(created.adapterId, { ref })).toEqual(revised);
       await assertConsistent(revised, created);
     });

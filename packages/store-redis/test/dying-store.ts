@@ -55,15 +55,15 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
         const replies: Reply[] = [];
         for (const stage of stages) {
           const answers = new Map<number, Reply>();
-          const places = [...stage.keys()];
-          for (const place of order === "reversed" ? places.toReversed() : places) {
-            const command = stage[place];
+          const locations = [...stage.keys()];
+          for (const location of order === "reversed" ? locations.toReversed() : locations) {
+            const command = stage[location];
             if (command === undefined) continue;
             await before(sent, command);
             sent += 1;
-            answers.set(place, (await connection.port.send(call, [command]))[0] ?? null);
+            answers.set(location, (await connection.port.send(call, [command]))[0] ?? null);
           }
-          replies.push(...places.map((place) => answers.get(place) ?? null));
+          replies.push(...locations.map((location) => answers.get(location) ?? null));
         }
         return replies;
       },
@@ -82,10 +82,10 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
     },
     stall: (after) => {
       let left = after;
-      let stand = (): void => {};
+      let placeholders = (): void => {};
       let wake = (): void => {};
       const isStill = new Promise<void>((resolve) => {
-        stand = resolve;
+        placeholders = resolve;
       });
       const isWoken = new Promise<void>((resolve) => {
         wake = resolve;
@@ -93,7 +93,7 @@ export const openDyingStores = async (url: string, prefix: string, callMs: numbe
       const port: RedisPort = {
         send: async (call, ...stages) => {
           if (left-- === 0) {
-            stand();
+            placeholders();
             await isWoken;
           }
           // What it had prepared goes out however late, as from a process that was stopped.

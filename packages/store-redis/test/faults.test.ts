@@ -175,17 +175,17 @@ describeRedis(
       const store = await openStore({ url: `redis://${proxy.host}:${proxy.port}`, prefix });
       const other = await openStore({ url: server.url, prefix });
       const own = await createSample(store);
-      const told: (TaskId | undefined)[] = [];
-      const stop = store.watch?.((taskId) => told.push(taskId));
-      await until("it listens", () => (told.length === 1 ? true : undefined));
+      const notified: (TaskId | undefined)[] = [];
+      const stop = store.watch?.((taskId) => notified.push(taskId));
+      await until("it listens", () => (notified.length === 1 ? true : undefined));
       await store.revise(own, 1);
       const foreign = await createSample(other);
-      await until("the change is told", () => told.find((taskId) => taskId === foreign.taskId));
+      await until("the change is told", () => notified.find((taskId) => taskId === foreign.taskId));
       proxy.cut();
-      await until("the gap is told", () => (told.length === 3 ? true : undefined));
+      await until("the gap is told", () => (notified.length === 3 ? true : undefined));
       const later = await createSample(other);
-      await until("it goes on", () => told.find((taskId) => taskId === later.taskId));
-      expect(told).toEqual([undefined, foreign.taskId, undefined, later.taskId]);
+      await until("it goes on", () => notified.find((taskId) => taskId === later.taskId));
+      expect(notified).toEqual([undefined, foreign.taskId, undefined, later.taskId]);
       expect(await store.read(own.taskId)).toMatchObject({ revision: 2 });
       stop?.();
     });
@@ -290,17 +290,17 @@ describeRedis(
         await openStore({ url: server.url });
         const { host, port } = server;
         const wrong = encodeURIComponent("wr0ng-p@ss");
-        const told = await refused(`redis://:${wrong}@${host}:${port}`);
-        expect(told).toContain("WRONGPASS");
-        for (const secret of [wrong, "wr0ng-p@ss", password]) expect(told).not.toContain(secret);
+        const notified = await refused(`redis://:${wrong}@${host}:${port}`);
+        expect(notified).toContain("WRONGPASS");
+        for (const secret of [wrong, "wr0ng-p@ss", password]) expect(notified).not.toContain(secret);
         expect(await refused(`redis://${host}:${port}`)).toContain("NOAUTH");
       });
 
       it("without the rights that are needed is told", async () => {
         const server = await startOwn();
         await connect(server.url).acl("SETUSER", "reader", "on", `>pw`, "~*", "&*", "+@read", "+@connection", "+info");
-        const told = await refused(`redis://reader:pw@${server.host}:${server.port}`);
-        expect(told).toContain("NOPERM");
+        const notified = await refused(`redis://reader:pw@${server.host}:${server.port}`);
+        expect(notified).toContain("NOPERM");
       });
     });
   },

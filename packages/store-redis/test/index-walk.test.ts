@@ -15,7 +15,7 @@ const portOf = (held: ReadonlyMap<string, readonly string[]>) => {
   const answer = (command: Command): string[][] => {
     if (!("forEach" in command)) throw new Error("only pages are asked for");
     const [count] = command.first;
-    return command.places.map(({ keys: [set = ""], args: [below] }) => {
+    return command.locations.map(({ keys: [set = ""], args: [below] }) => {
       const entries = (held.get(set) ?? []).filter((entry) => below === "+" || `(${entry}` < String(below));
       return entries.slice(0, Number(count));
     });
@@ -30,14 +30,14 @@ const portOf = (held: ReadonlyMap<string, readonly string[]>) => {
 };
 
 /** So many entries, spread as IDs are by their hash. */
-const spreadOut = (count: number, places: readonly string[]): Map<string, string[]> => {
+const spreadOut = (count: number, locations: readonly string[]): Map<string, string[]> => {
   const held = new Map<string, string[]>();
   for (let number = count - 1; number >= 0; number--) {
     const [drawn = 0] = createHash("sha1").update(String(number)).digest();
-    const place = places[drawn % places.length] as string;
-    const entries = held.get(place) ?? [];
+    const location = locations[drawn % locations.length] as string;
+    const entries = held.get(location) ?? [];
     entries.push(entryAt(number));
-    held.set(place, entries);
+    held.set(location, entries);
   }
   return held;
 };
@@ -55,9 +55,9 @@ describe("walking all shards as one", () => {
   it("goes on where it was, and to the end", async () => {
     const { port, roundTrips } = portOf(spreadOut(3_000, sets));
     const walk = walkSets(port, call, sets, undefined);
-    const told: string[] = [];
-    for (let part = await walk.next(200); part.length > 0; part = await walk.next(200)) told.push(...part);
-    expect(told).toEqual(newest(3_000, 3_000));
+    const reported: string[] = [];
+    for (let part = await walk.next(200); part.length > 0; part = await walk.next(200)) reported.push(...part);
+    expect(reported).toEqual(newest(3_000, 3_000));
     expect(roundTrips()).toBeLessThanOrEqual(20);
   });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, describe, it } from "@jest/globals";
-import { type BridgeError, isBridgeError, removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
+import { type BridgeError, isBridgeError, removedIdReservedMs, type TaskStore } from "@taskbridge/core/store";
 import { findRedis, type RedisServer, type RedisServerOptions, startRedis } from "@taskbridge/services/redis";
 import { Redis } from "ioredis";
 import { type RedisStoreOptions, redisStore } from "../src/index.ts";
@@ -75,7 +75,8 @@ export const removeKeys = async (redis: Redis, prefix: string): Promise<void> =>
 export const endRemovals = async (redis: readonly Redis[], prefix: string): Promise<void> => {
   for (const node of redis)
     for (const removed of await node.keys(`${prefix}*removed`))
-      for (const taskId of await node.zrange(removed, 0, "-1")) await node.zincrby(removed, -removedIdTakenMs, taskId);
+      for (const taskId of await node.zrange(removed, 0, "-1"))
+        await node.zincrby(removed, -removedIdReservedMs, taskId);
 };
 
 /** What a promise rejects with; fails when it resolves or when that is no BridgeError. */

@@ -17,7 +17,7 @@ const kept = 8192;
 
 export const createChangeLog = ({ prepare }: Pick<Connection, "prepare">): ChangeLog => {
   const origin = randomUUID();
-  const listeners = new Set<{ readonly tell: (taskId: TaskId) => void }>();
+  const listeners = new Set<{ readonly notify: (taskId: TaskId) => void }>();
   let timer: NodeJS.Timeout | undefined;
   let seenVersion: unknown;
   let seenSeq = 0;
@@ -26,7 +26,7 @@ export const createChangeLog = ({ prepare }: Pick<Connection, "prepare">): Chang
     seenSeq = Number(prepare("SELECT max(seq) FROM changes").pluck().get() ?? 0);
   };
 
-  const readNews = (): Set<TaskId> => {
+  const readChanges = (): Set<TaskId> => {
     // Moves only when another connection has written, so that looking in vain costs next to nothing.
     const version = prepare("PRAGMA data_version").pluck().get();
     if (version === seenVersion) return new Set();
@@ -52,7 +52,7 @@ export const createChangeLog = ({ prepare }: Pick<Connection, "prepare">): Chang
   };
 
   const poll = (): void => {
-    for (const taskId of attempt(readNews) ?? []) for (const { tell } of [...listeners]) tell(taskId);
+    for (const taskId of attempt(readChanges) ?? []) for (const { notify } of [...listeners]) notify(taskId);
   };
 
   const stopPolling = (): void => {
@@ -67,8 +67,8 @@ export const createChangeLog = ({ prepare }: Pick<Connection, "prepare">): Chang
       if (Number(lastInsertRowid) % 1024 === 0)
         prepare("DELETE FROM changes WHERE seq <= ?").run(Number(lastInsertRowid) - kept);
     },
-    watch: (tell) => {
-      const listener = { tell };
+    watch: (notify) => {
+      const listener = { notify };
       listeners.add(listener);
       if (timer === undefined) {
         attempt(skipToEnd);

@@ -39,7 +39,7 @@ interface Waiting {
 type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 /** Longest pause between two tries to get a lock. */
-const longestPauseMs = 25;
+const maxPauseMs = 25;
 
 export const openConnection = async ({ path, lockTimeoutMs, maxBytes }: ConnectionOptions): Promise<Connection> => {
   let closed = false;
@@ -55,7 +55,7 @@ export const openConnection = async ({ path, lockTimeoutMs, maxBytes }: Connecti
         if (!isLocked(error) || performance.now() - startedAt >= lockTimeoutMs) throw toError(error, path, operation);
       }
       // Random, so that two processes do not keep meeting.
-      await sleep(Math.min(2 ** attempt, longestPauseMs) * (0.5 + Math.random()));
+      await sleep(Math.min(2 ** attempt, maxPauseMs) * (0.5 + Math.random()));
     }
   };
 

@@ -146,7 +146,7 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
     describe: () =>
       read("describe", () => ({
         kind: `SQLite ${prepare("SELECT sqlite_version()").pluck().get()}`,
-        place: resolve(options.path),
+        location: resolve(options.path),
         // Switched for writes that need not last, so what it happens to be set to says nothing.
         durability: "synchronous = FULL for each write that must last",
       })),

@@ -32,7 +32,7 @@ it("tells what it is, where, and how durable", async () => {
   const store = await createStore("sqlite:tasks.db", { baseDirectory: pathTo("") });
   expect(await store.describe?.()).toEqual({
     kind: expect.stringMatching(/^SQLite 3\.\d+/),
-    place: pathTo("tasks.db"),
+    location: pathTo("tasks.db"),
     durability: "synchronous = FULL for each write that must last",
   });
   await store.close();

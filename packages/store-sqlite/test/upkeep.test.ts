@@ -107,20 +107,20 @@ describe("watch", () => {
   it("tells each handle what another has changed, and not what it changed itself", async () => {
     const path = pathTo("tasks.db");
     const [store, other] = [await sqliteStore({ path }), await sqliteStore({ path })];
-    const told: (TaskId | undefined)[] = [];
+    const notified: (TaskId | undefined)[] = [];
     const own = await createSample(store);
-    let hear = (): void => {};
-    const heard = new Promise<void>((resolve) => {
-      hear = resolve;
+    let observe = (): void => {};
+    const received = new Promise<void>((resolve) => {
+      observe = resolve;
     });
     store.watch?.((taskId) => {
-      told.push(taskId);
-      hear();
+      notified.push(taskId);
+      observe();
     });
     await store.revise(own, 1);
     const foreign = await createSample(other);
-    await heard;
-    expect(told).toEqual([foreign.taskId]);
+    await received;
+    expect(notified).toEqual([foreign.taskId]);
     await store.close();
     await other.close();
   });

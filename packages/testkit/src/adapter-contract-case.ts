@@ -1,4 +1,4 @@
-import type { AdapterUnderTest, Stage } from "./adapter-contract-stage.ts";
+import type { AdapterUnderTest, Harness } from "./adapter-contract-harness.ts";
 
 /** Optional verbs of the contract that some case needs. */
 const verbs = [
@@ -25,7 +25,7 @@ export type AdapterFeature = (typeof verbs)[number] | "progress" | "idempotent s
 export interface ContractCase {
   readonly name: string;
   readonly needs?: readonly AdapterFeature[];
-  run(stage: Stage): Promise<void>;
+  run(harness: Harness): Promise<void>;
 }
 
 /** Features that can be seen to be missing. */

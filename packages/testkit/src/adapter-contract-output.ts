@@ -1,39 +1,39 @@
 import assert from "node:assert/strict";
 import type { ExecutionRef } from "@taskbridge/core/adapter";
 import type { ContractCase } from "./adapter-contract-case.ts";
-import { type Stage, verb } from "./adapter-contract-stage.ts";
+import { type Harness, verb } from "./adapter-contract-harness.ts";
 
 export const outputCases: readonly ContractCase[] = [
   {
     name: "gives a large output in ranges that make up the whole",
     needs: ["readOutput", "inspect"],
-    run: async (stage) => {
-      const { ref } = await stage.start("large-output");
-      const { output } = await stage.ended(ref);
+    run: async (harness) => {
+      const { ref } = await harness.start("large-output");
+      const { output } = await harness.ended(ref);
       assert.equal(output?.kind, "stream", "the large output is a stream");
-      const { totalBytes } = await verb(stage.adapter.readOutput)(ref, { offset: 0, length: 1 }, stage.context());
+      const { totalBytes } = await verb(harness.adapter.readOutput)(ref, { offset: 0, length: 1 }, harness.context());
       if (output.bytes !== undefined)
         assert.equal(output.bytes, totalBytes, "the snapshot and readOutput tell one size");
-      const whole = await readAll(stage, ref, totalBytes, totalBytes);
-      const pieces = await readAll(stage, ref, totalBytes, Math.ceil(totalBytes / 5) + 1);
+      const whole = await readAll(harness, ref, totalBytes, totalBytes);
+      const pieces = await readAll(harness, ref, totalBytes, Math.ceil(totalBytes / 5) + 1);
       assert.ok(whole.equals(pieces), "ranges of different sizes make up the same output");
       const text = new TextDecoder("utf-8", { fatal: true }).decode(whole);
       const value: unknown = output.mediaType === "application/json" ? JSON.parse(text) : text;
-      const expected = stage.underTest.expected?.("large-output");
+      const expected = harness.underTest.expected?.("large-output");
       if (expected !== undefined) assert.deepEqual(value, expected);
-      const beyond = await verb(stage.adapter.readOutput)(ref, { offset: totalBytes, length: 10 }, stage.context());
+      const beyond = await verb(harness.adapter.readOutput)(ref, { offset: totalBytes, length: 10 }, harness.context());
       assert.equal(beyond.bytes.length, 0, "there is nothing behind the end");
     },
   },
   {
     name: "forgets an execution twice",
     needs: ["forget", "inspect"],
-    run: async (stage) => {
-      const { ref } = await stage.start("succeeds");
-      await stage.ended(ref);
-      await verb(stage.adapter.forget)(ref, stage.context());
-      await verb(stage.adapter.forget)(ref, stage.context());
-      const outcome = await stage.look(ref);
+    run: async (harness) => {
+      const { ref } = await harness.start("succeeds");
+      await harness.ended(ref);
+      await verb(harness.adapter.forget)(ref, harness.context());
+      await verb(harness.adapter.forget)(ref, harness.context());
+      const outcome = await harness.inspectOne(ref);
       assert.ok(
         "notFound" in outcome || "snapshot" in outcome,
         `a forgotten execution is not found, or still there: ${JSON.stringify(outcome)}`,
@@ -42,10 +42,10 @@ export const outputCases: readonly ContractCase[] = [
   },
 ];
 
-const readAll = async (stage: Stage, ref: ExecutionRef, totalBytes: number, length: number): Promise<Buffer> => {
+const readAll = async (harness: Harness, ref: ExecutionRef, totalBytes: number, length: number): Promise<Buffer> => {
   const chunks: Uint8Array[] = [];
   for (let offset = 0; offset < totalBytes; ) {
-    const chunk = await verb(stage.adapter.readOutput)(ref, { offset, length }, stage.context());
+    const chunk = await verb(harness.adapter.readOutput)(ref, { offset, length }, harness.context());
     assert.ok(
       chunk.bytes.length > 0 && chunk.bytes.length <= length,
       `${chunk.bytes.length} bytes for a range of ${length} at ${offset}`,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { isBridgeError } from "@taskbridge/core/adapter";
 import type { ContractCase } from "./adapter-contract-case.ts";
-import { type ContractTarget, type Stage, verb } from "./adapter-contract-stage.ts";
+import { type ContractTarget, type Harness, verb } from "./adapter-contract-harness.ts";
 
-const wholeOrNull = (value: number | null, least: number): boolean =>
-  value === null || (Number.isFinite(value) && value >= least);
+const wholeOrNull = (value: number | null, min: number): boolean =>
+  value === null || (Number.isFinite(value) && value >= min);
 
-const configuredKinds = ({ adapter }: Stage): readonly ContractTarget[] => [
+const configuredKinds = ({ adapter }: Harness): readonly ContractTarget[] => [
   "succeeds",
   "fails",
   ...(adapter.traits.progress === "none" ? [] : (["progresses"] as const)),
@@ -43,14 +43,17 @@ export const shapeCases: readonly ContractCase[] = [
       if (traits.start.kind === "findable") {
         assert.ok(adapter.find, "a findable start needs find");
         assert.ok(
-          traits.start.settleMs >= 0 && traits.start.windowMs > traits.start.settleMs,
-          "settleMs must lie within windowMs",
+          traits.start.visibilityDelayMs >= 0 && traits.start.windowMs > traits.start.visibilityDelayMs,
+          "visibilityDelayMs must lie within windowMs",
         );
       }
       if (traits.start.kind === "idempotent") {
-        const { forMs, settleMs = 0 } = traits.start;
+        const { forMs, visibilityDelayMs = 0 } = traits.start;
         assert.ok(wholeOrNull(forMs, 1), `forMs: ${forMs}`);
-        assert.ok(settleMs >= 0 && settleMs < (forMs ?? Number.POSITIVE_INFINITY), "settleMs must lie within forMs");
+        assert.ok(
+          visibilityDelayMs >= 0 && visibilityDelayMs < (forMs ?? Number.POSITIVE_INFINITY),
+          "visibilityDelayMs must lie within forMs",
+        );
       }
       assert.ok(
         Number.isSafeInteger(traits.inspectBatch) && traits.inspectBatch >= 1,
@@ -64,11 +67,11 @@ export const shapeCases: readonly ContractCase[] = [
   },
   {
     name: "parses its own targets to JSON, again and again",
-    run: async (stage) => {
-      for (const kind of configuredKinds(stage)) {
-        const parsed = stage.target(kind);
+    run: async (harness) => {
+      for (const kind of configuredKinds(harness)) {
+        const parsed = harness.target(kind);
         assert.deepEqual(
-          JSON.parse(JSON.stringify(stage.adapter.parseTarget(parsed))),
+          JSON.parse(JSON.stringify(harness.adapter.parseTarget(parsed))),
           parsed,
           `a parsed ${kind} target parses to itself`,
         );
@@ -90,10 +93,10 @@ export const shapeCases: readonly ContractCase[] = [
   {
     name: "finds nothing wrong with good targets",
     needs: ["check"],
-    run: async (stage) => {
-      const findings = await verb(stage.adapter.check)(
-        [stage.target("succeeds"), stage.target("fails")],
-        stage.context(),
+    run: async (harness) => {
+      const findings = await verb(harness.adapter.check)(
+        [harness.target("succeeds"), harness.target("fails")],
+        harness.context(),
       );
       for (const finding of findings) {
         assert.notEqual(finding.level, "error", finding.message);
@@ -105,11 +108,11 @@ export const shapeCases: readonly ContractCase[] = [
   {
     name: "discovers pipelines whose targets it accepts",
     needs: ["discover"],
-    run: async (stage) => {
+    run: async (harness) => {
       let count = 0;
-      for await (const { name, target } of verb(stage.adapter.discover)(undefined, stage.context())) {
+      for await (const { name, target } of verb(harness.adapter.discover)(undefined, harness.context())) {
         assert.ok(name !== "", "a pipeline has a name");
-        stage.adapter.parseTarget(target);
+        harness.adapter.parseTarget(target);
         if (++count === 20) break;
       }
       assert.ok(count > 0, "at least the targets of this suite can be discovered");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isEnded, within } from "@taskbridge/core/adapter";
 import type { ContractCase } from "./adapter-contract-case.ts";
-import { assertRejects, verb } from "./adapter-contract-stage.ts";
+import { assertRejects, verb } from "./adapter-contract-harness.ts";
 
 /** A verb that does not answer is given up by its signal, within a fraction of the deadline. */
 const promptMs = 2_000;
@@ -17,29 +17,34 @@ const settlesPromptly = async (name: string, promise: Promise<unknown>): Promise
 export const signalCases: readonly ContractCase[] = [
   {
     name: "rejects a start whose signal has already fired",
-    run: async (stage) => {
-      const request = { key: stage.key(), target: stage.target("succeeds"), input: stage.limits.inputs[0], attempt: 1 };
-      await assertRejects(stage.adapter.start(request, stage.context(AbortSignal.abort())));
-      await stage.assertStarted(0);
+    run: async (harness) => {
+      const request = {
+        key: harness.key(),
+        target: harness.target("succeeds"),
+        input: harness.limits.inputs[0],
+        attempt: 1,
+      };
+      await assertRejects(harness.adapter.start(request, harness.context(AbortSignal.abort())));
+      await harness.assertStarted(0);
     },
   },
   {
     name: "gives up calls to a silent backend when their signal fires",
     needs: ["stall"],
-    run: async (stage) => {
-      const { adapter } = stage;
-      const { ref } = await stage.start("succeeds");
-      await verb(stage.underTest.stall)();
+    run: async (harness) => {
+      const { adapter } = harness;
+      const { ref } = await harness.start("succeeds");
+      await verb(harness.underTest.stall)();
       const abort = new AbortController();
-      const context = stage.context(abort.signal);
-      const target = stage.target("succeeds");
-      const start = adapter.start({ key: stage.key(), target, input: stage.limits.inputs[0], attempt: 1 }, context);
+      const context = harness.context(abort.signal);
+      const target = harness.target("succeeds");
+      const start = adapter.start({ key: harness.key(), target, input: harness.limits.inputs[0], attempt: 1 }, context);
       const cancel = adapter.cancel?.(ref, "test", context);
-      const find = adapter.find?.({ key: stage.key(), target, firstSentAt: Date.now() }, context);
+      const find = adapter.find?.({ key: harness.key(), target, firstSentAt: Date.now() }, context);
       const inspect = adapter.inspect?.([{ ref, want: "status" }], context);
       const rejecting = [start, cancel, find].filter((call) => call !== undefined);
       const checks = Promise.all(rejecting.map((call) => assertRejects(call)));
-      setTimeout(() => abort.abort(), stage.limits.pauseMs);
+      setTimeout(() => abort.abort(), harness.limits.pauseMs);
       await settlesPromptly("a call", Promise.allSettled([...rejecting, inspect]));
       await checks;
       const outcomes = await inspect?.catch(() => []);

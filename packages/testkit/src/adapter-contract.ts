@@ -3,12 +3,12 @@ import { cancelCases } from "./adapter-contract-cancel.ts";
 import { type AdapterFeature, type ContractCase, missingFeatures } from "./adapter-contract-case.ts";
 import { eventCases } from "./adapter-contract-events.ts";
 import { findCases } from "./adapter-contract-find.ts";
+import { type AdapterUnderTest, type Harness, openHarness } from "./adapter-contract-harness.ts";
 import { inspectCases } from "./adapter-contract-inspect.ts";
 import { outputCases } from "./adapter-contract-output.ts";
 import { questionCases } from "./adapter-contract-questions.ts";
 import { shapeCases } from "./adapter-contract-shape.ts";
 import { signalCases } from "./adapter-contract-signals.ts";
-import { type AdapterUnderTest, openStage, type Stage } from "./adapter-contract-stage.ts";
 import { startCases } from "./adapter-contract-start.ts";
 
 /** The functions of a test runner: Jest, Vitest and node:test all have them. */
@@ -58,26 +58,26 @@ export const testAdapter = (options: AdapterContractOptions): void => {
   const { runner, without, knownFailing = {} } = options;
   const { deadlineMs = 10_000, pauseMs = 20, inputs = ['{"n":1}', '{"n":2}'] } = options;
   const timeoutMs = deadlineMs * 4;
-  let stage: Stage | undefined;
+  let harness: Harness | undefined;
 
-  const withStage = (run: (stage: Stage) => Promise<void>) => async (): Promise<void> => {
-    assert.ok(stage, "the adapter could not be opened");
-    await run(stage);
+  const withHarness = (run: (harness: Harness) => Promise<void>) => async (): Promise<void> => {
+    assert.ok(harness, "the adapter could not be opened");
+    await run(harness);
   };
 
   runner.describe(`${options.name} keeps the adapter contract`, () => {
     runner.beforeEach(async () => {
-      stage = await openStage(await options.open(), { deadlineMs, pauseMs, inputs });
+      harness = await openHarness(await options.open(), { deadlineMs, pauseMs, inputs });
     });
     runner.afterEach(async () => {
-      const done = stage;
-      stage = undefined;
+      const done = harness;
+      harness = undefined;
       await done?.dispose();
     });
 
     runner.it(
       "is without exactly what it says",
-      withStage(async ({ underTest }) => {
+      withHarness(async ({ underTest }) => {
         const truth = missingFeatures(underTest);
         const declared = without.filter((feature) => feature !== "resume");
         assert.deepEqual([...declared].sort(), [...truth].sort(), "option `without`");
@@ -91,8 +91,8 @@ export const testAdapter = (options: AdapterContractOptions): void => {
           const lacks = needs.filter((feature) => without.includes(feature));
           const reason = knownFailing[name];
           if (lacks.length > 0) runner.skip?.(`${name} (without ${lacks.join(", ")})`, async () => {});
-          else if (reason === undefined) runner.it(name, withStage(run), timeoutMs);
-          else runner.it(`${name} (known to fail: ${reason})`, withStage(failing(run)), timeoutMs);
+          else if (reason === undefined) runner.it(name, withHarness(run), timeoutMs);
+          else runner.it(`${name} (known to fail: ${reason})`, withHarness(failing(run)), timeoutMs);
         }
       });
     }
@@ -112,9 +112,9 @@ export const testAdapter = (options: AdapterContractOptions): void => {
 };
 
 const failing =
-  (run: (stage: Stage) => Promise<void>) =>
-  async (stage: Stage): Promise<void> => {
-    const failed = await run(stage).then(
+  (run: (harness: Harness) => Promise<void>) =>
+  async (harness: Harness): Promise<void> => {
+    const failed = await run(harness).then(
       () => false,
       () => true,
     );

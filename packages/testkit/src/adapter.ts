@@ -16,5 +16,5 @@ export {
 } from "@taskbridge/core/testing";
 export { type AdapterContractOptions, type AdapterTestRunner, testAdapter } from "./adapter-contract.ts";
 export type { AdapterFeature } from "./adapter-contract-case.ts";
+export type { AdapterUnderTest, ContractTarget } from "./adapter-contract-harness.ts";
 export { assertSnapshot } from "./adapter-contract-snapshot.ts";
-export type { AdapterUnderTest, ContractTarget } from "./adapter-contract-stage.ts";

@@ -31,9 +31,9 @@ export const testRaces = ({ describe, it, store, reopen, elapseRemovals }: Store
       await settleAll(attempts, "limit_exceeded");
       const { records } = await store().list({ operator: true }, { slotHeld: true }, undefined, 100);
       for (const member of ["owner", "tool"] as const) {
-        const most = member === "owner" ? limits.maxOpenForOwner : limits.maxOpenForTool;
+        const max = member === "owner" ? limits.maxOpenForOwner : limits.maxOpenForTool;
         for (const value of new Set(records.map((record) => record[member])))
-          assert.ok(records.filter((record) => record[member] === value).length <= most, `${value}`);
+          assert.ok(records.filter((record) => record[member] === value).length <= max, `${value}`);
       }
       assert.equal(records.length, 2 * limits.maxOpenForTool);
     });

@@ -8,38 +8,38 @@ import type { StoreSuite } from "./store-suite.ts";
 const patienceMs = 5000;
 
 interface Listener {
-  readonly told: ReadonlySet<TaskId>;
+  readonly notified: ReadonlySet<TaskId>;
   stop(): void;
   /** Makes a change and waits until it is told, by itself or as one that may have been missed. */
-  hear(change: Promise<{ readonly taskId: TaskId }>): Promise<void>;
+  expectChange(change: Promise<{ readonly taskId: TaskId }>): Promise<void>;
 }
 
 /** Collects what a watch tells. */
 const listenTo = (store: TaskStore): Listener => {
-  const told = new Set<TaskId>();
+  const notified = new Set<TaskId>();
   let gaps = 0;
-  let onTold = (): void => {};
+  let onNotified = (): void => {};
   const stop = store.watch?.((taskId) => {
     if (taskId === undefined) gaps += 1;
-    else told.add(taskId);
-    onTold();
+    else notified.add(taskId);
+    onNotified();
   });
   assert.ok(stop);
   return {
     stop,
-    told,
-    hear: async (change) => {
+    notified,
+    expectChange: async (change) => {
       const gapsBefore = gaps;
       const { taskId } = await change;
-      const isHeard = (): boolean => told.has(taskId) || gaps > gapsBefore;
-      if (isHeard()) return;
+      const isAwaited = (): boolean => notified.has(taskId) || gaps > gapsBefore;
+      if (isAwaited()) return;
       await new Promise<void>((resolve, reject) => {
         const timer = setTimeout(
           () => reject(new Error(`the change of ${taskId} was not told within ${patienceMs} ms`)),
           patienceMs,
         );
-        onTold = () => {
-          if (!isHeard()) return;
+        onNotified = () => {
+          if (!isAwaited()) return;
           clearTimeout(timer);
           resolve();
         };
@@ -121,11 +121,11 @@ export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void =
       const listeners = [listenTo(store()), listenTo(store())] as const;
       const [stopped, staying] = listeners;
       const creation = createSample(other);
-      await Promise.all(listeners.map(({ hear }) => hear(creation)));
-      await staying.hear(other.revise(known, 1, { durable: false }));
+      await Promise.all(listeners.map(({ expectChange }) => expectChange(creation)));
+      await staying.expectChange(other.revise(known, 1, { durable: false }));
       stopped.stop();
-      await staying.hear(other.remove(doomed.taskId).then(() => doomed));
-      assert.equal(stopped.told.has(doomed.taskId), false, "a listener was called after it had stopped");
+      await staying.expectChange(other.remove(doomed.taskId).then(() => doomed));
+      assert.equal(stopped.notified.has(doomed.taskId), false, "a listener was called after it had stopped");
       staying.stop();
     });
   });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { removedIdTakenMs, type TaskStore } from "@taskbridge/core/store";
+import { removedIdReservedMs, type TaskStore } from "@taskbridge/core/store";
 import { testCreate } from "./store-contract-create.ts";
 import { testDescription } from "./store-contract-description.ts";
 import { testLimits } from "./store-contract-limits.ts";
@@ -35,7 +35,7 @@ export interface StoreSuiteOptions {
 /** Registers the tests that every `TaskStore` must pass: each promise of its contract that can be seen from outside. */
 export const testStore = (options: StoreSuiteOptions): void => {
   const { name, open, reopen, runner, knownFailing = {} } = options;
-  const { elapse = async (ms) => void (await sleep(ms)), elapseRemovals = () => elapse(removedIdTakenMs) } = options;
+  const { elapse = async (ms) => void (await sleep(ms)), elapseRemovals = () => elapse(removedIdReservedMs) } = options;
   const handles: TaskStore[] = [];
   const unseen = new Set(Object.keys(knownFailing));
   const keep = async (opening: Promise<TaskStore>): Promise<TaskStore> => {

@@ -15,14 +15,14 @@ testAdapter({
   runner,
   open: async () =>
     openFake({
-      traits: { start: { kind: "findable", settleMs: 50, windowMs: 60_000 }, cancel: "requested" },
+      traits: { start: { kind: "findable", visibilityDelayMs: 50, windowMs: 60_000 }, cancel: "requested" },
       startsAs: "queued",
       evolvingRefs: true,
       hidesDetail: true,
       findableAfterMs: 50,
       outputChunkBytes: 1_000,
       eventsCarry: { snapshot: false },
-      startTellsState: false,
+      startReportsState: false,
       onCancel: (execution) => {
         setTimeout(() => execution.stop("as asked"), 20);
       },

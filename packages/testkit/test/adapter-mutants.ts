@@ -302,9 +302,9 @@ export const mutants: readonly Mutant[] = [
     caughtBy: ["tells those who watch how executions end"],
     change: (good) => {
       let first: ExecutionRef | undefined;
-      const toFirst = ({ ref, ...news }: ExecutionUpdate): ExecutionUpdate => {
+      const toFirst = ({ ref, ...update }: ExecutionUpdate): ExecutionUpdate => {
         first ??= ref;
-        return first === undefined ? news : { ...news, ref: first };
+        return first === undefined ? update : { ...update, ref: first };
       };
       return {
         watch: ({ sink, ...request }, context) =>

@@ -5,7 +5,7 @@ import { isRemovedAfterEnd, type Reached, type SearchEvents, type Trace } from "
 
 type NotFound = Extract<InspectOutcome, { notFound: unknown }>["notFound"];
 
-const placeOf = ({ name, prefix }: QueuePort): string => `the queue ${name} (prefix ${prefix})`;
+const locationOf = ({ name, prefix }: QueuePort): string => `the queue ${name} (prefix ${prefix})`;
 
 const toOutcome = (where: string, trace: Trace, reached: Reached): InspectOutcome => {
   const snapshot = trace.end === undefined ? undefined : endToSnapshot(trace.end);
@@ -21,7 +21,7 @@ const toOutcome = (where: string, trace: Trace, reached: Reached): InspectOutcom
 
 /** Of a job whose data are left. Unproven: what moves it from list to list may come again. */
 export const toUnlisted = (queue: QueuePort): NotFound => {
-  const reason = `the job's data are there, but it is in no list of ${placeOf(queue)}, so that no worker comes to it: the queue was emptied by other means than BullMQ's, or Redis has lost a part of its memory`;
+  const reason = `the job's data are there, but it is in no list of ${locationOf(queue)}, so that no worker comes to it: the queue was emptied by other means than BullMQ's, or Redis has lost a part of its memory`;
   return { proven: false, reason };
 };
 
@@ -35,7 +35,7 @@ export const findLostJobs = async (
   exists: boolean,
   search: SearchEvents,
 ): Promise<ReadonlyMap<string, InspectOutcome>> => {
-  const where = placeOf(queue);
+  const where = locationOf(queue);
   if (!exists) {
     const reason = `there is nothing of ${where}: another prefix or database, or a Redis that has lost its memory`;
     return new Map(ids.map((id) => [id, { notFound: { proven: false, reason } }]));

@@ -14,7 +14,7 @@ const ourId = /^mcp-[0-9a-f]{32}$/;
 export const isOurId = (id: string): boolean => ourId.test(id);
 
 /** What every job of ours does, and what a start has told already. */
-const noNews = new Set(["added", "duplicated", "deduplicated", "retries-exhausted"]);
+const ignoredEvents = new Set(["added", "duplicated", "deduplicated", "retries-exhausted"]);
 
 /** What an event tells of a job's end; undefined for one that tells nothing of it. */
 export const toKeptEnd = ({ eventId, fields }: QueueEvent): KeptEnd | undefined => {
@@ -25,10 +25,10 @@ export const toKeptEnd = ({ eventId, fields }: QueueEvent): KeptEnd | undefined 
 };
 
 /** Undefined for events of others, and for those that say nothing new. */
-export const parseEvent = (told: QueueEvent): ParsedEvent | undefined => {
-  const { event, jobId, prev } = told.fields;
-  if (jobId === undefined || event === undefined || !isOurId(jobId) || noNews.has(event)) return undefined;
+export const parseEvent = (queueEvent: QueueEvent): ParsedEvent | undefined => {
+  const { event, jobId, prev } = queueEvent.fields;
+  if (jobId === undefined || event === undefined || !isOurId(jobId) || ignoredEvents.has(event)) return undefined;
   if (event === "waiting" && prev === undefined) return undefined;
-  const end = toKeptEnd(told);
+  const end = toKeptEnd(queueEvent);
   return end === undefined || end.event === "removed" ? { jobId } : { jobId, end };
 };

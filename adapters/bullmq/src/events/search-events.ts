@@ -22,15 +22,15 @@ export interface EventSearch {
 export type SearchEvents = (queue: QueuePort, ids: readonly string[], since?: number) => Promise<EventSearch>;
 
 /** What one search reads at most. BullMQ keeps about 10,000 events of a queue, unless it is told otherwise. */
-const mostEvents = 50_000;
+const maxEvents = 50_000;
 /** Others' results are read with their events, and may be of any size: in characters. */
-const mostText = 32 * 1024 * 1024;
+const maxText = 32 * 1024 * 1024;
 /** A page is so small that Redis is soon there for others again. */
 const textOfPage = 256 * 1024;
 const firstPage = 8;
 const largestPage = 100;
 /** So many jobs are known to have been searched for. */
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 /** How far was read for a job by earlier searches. */
 interface Known {
@@ -57,11 +57,11 @@ const spend = (budget: Budget, events: readonly QueueEvent[]): void => {
 };
 
 const toTrace = (trace: Trace, event: QueueEvent): Trace => {
-  const told = toKeptEnd(event);
-  if (told === undefined) return trace;
+  const keptEnd = toKeptEnd(event);
+  if (keptEnd === undefined) return trace;
   // The newest comes first.
-  const member = told.event === "removed" ? "removal" : "end";
-  return trace[member] === undefined ? { ...trace, [member]: told } : trace;
+  const member = keptEnd.event === "removed" ? "removal" : "end";
+  return trace[member] === undefined ? { ...trace, [member]: keptEnd } : trace;
 };
 
 /** It was removed when it had ended already, so that its end is further back. */
@@ -108,7 +108,7 @@ export const eventSearcher = (): SearchEvents => {
     known.delete(name);
     known.set(name, next);
     const [oldest] = known.keys();
-    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
   };
 
   /** For jobs for which the same was read before. */
@@ -131,7 +131,7 @@ export const eventSearcher = (): SearchEvents => {
       if (wanted.has(id)) traces.set(id, toTrace(traces.get(id) ?? {}, event));
     };
     const isEnough = (): boolean => ids.every((id) => isSettled(traces.get(id)));
-    const news = await readBack(
+    const found = await readBack(
       queue,
       ["+", before === undefined ? "-" : before.newest],
       budget,
@@ -140,16 +140,16 @@ export const eventSearcher = (): SearchEvents => {
       isEnough,
     );
     // Other jobs' turn has used the limit up: theirs comes with the next search.
-    if (news.first === undefined && news.reached === "limit") return { traces, reached: "limit" };
+    if (found.first === undefined && found.reached === "limit") return { traces, reached: "limit" };
     // Else what came between may have been dropped before it was read.
-    const isGapless = before !== undefined && news.last === before.newest;
+    const isGapless = before !== undefined && found.last === before.newest;
     const old =
       isGapless && !before.isAll && !isEnough() && !(Number.parseInt(before.oldest, 10) < since)
         ? await readBack(queue, [`(${before.oldest}`, "-"], budget, since, take, isEnough)
         : undefined;
-    const newest = news.first ?? before?.newest;
-    const oldest = old?.last ?? (isGapless ? before.oldest : news.last);
-    const isAll = isGapless ? before.isAll || old?.reached === "beginning" : news.reached === "beginning";
+    const newest = found.first ?? before?.newest;
+    const oldest = old?.last ?? (isGapless ? before.oldest : found.last);
+    const isAll = isGapless ? before.isAll || old?.reached === "beginning" : found.reached === "beginning";
     for (const id of ids) {
       const trace = traces.get(id);
       // A result may be large, and whoever has it does not ask again.
@@ -168,7 +168,7 @@ export const eventSearcher = (): SearchEvents => {
       const key = before === undefined ? "" : `${before.newest} ${before.oldest} ${before.isAll}`;
       groups.set(key, { before, ids: [...(groups.get(key)?.ids ?? []), id] });
     }
-    const budget: Budget = { events: mostEvents, text: mostText, page: firstPage };
+    const budget: Budget = { events: maxEvents, text: maxText, page: firstPage };
     const traces = new Map<string, Trace>();
     let reached: Reached = "beginning";
     for (const group of groups.values()) {

@@ -7,7 +7,7 @@ import {
   type Subscription,
   type WatchRequest,
 } from "@taskbridge/core/adapter";
-import { type JobPlace, toRef } from "../execution-ref.ts";
+import { type JobLocation, toRef } from "../execution-ref.ts";
 import { endToSnapshot } from "../mapping/end-to-snapshot.ts";
 import { toOutput } from "../mapping/to-output.ts";
 import { lastStack, toSnapshot } from "../mapping/to-snapshot.ts";
@@ -19,30 +19,31 @@ import { isOurId, parseEvent } from "./parse-event.ts";
 const beginning = "0-0";
 const eventsAtOnce = 200;
 /** Longest pause (milliseconds) after a failure, of Redis or of the sink. */
-const longestPauseMs = 500;
+const maxPauseMs = 500;
 /** So many failures in a row end the subscription; the engine makes a new one. */
-const mostFailures = 20;
+const maxFailures = 20;
 /** After so many events of others the cursor is kept, so that it does not fall behind the stream. */
 const keepCursorEvery = 1_000;
-const mostHints = 10_000;
+const maxHints = 10_000;
 /** A larger result (bytes) is not taken along with its event. */
-const mostTaken = 4 * 1024 * 1024;
+const maxBufferedBytes = 4 * 1024 * 1024;
 
-type Place = Pick<JobPlace, "prefix" | "queue">;
+type QueueLocation = Pick<JobLocation, "prefix" | "queue">;
 
 /** What several loops share: one cursor, saved in one order. */
 interface Sink {
   readonly isClosed: () => boolean;
-  handOn(place: string, updates: readonly ExecutionUpdate[], eventId: string): Promise<void>;
+  handOn(location: string, updates: readonly ExecutionUpdate[], eventId: string): Promise<void>;
 }
 
 /** Short at first: mostly a connection was cut, and another is there at once. */
 const pause = (failures: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, Math.min(10 * 4 ** (failures - 1), longestPauseMs)));
+  new Promise((resolve) => setTimeout(resolve, Math.min(10 * 4 ** (failures - 1), maxPauseMs)));
 
 /** The result is in the event: it is taken now, whatever becomes of the job. */
 const withResult = (snapshot: ExecutionSnapshot, end: KeptEnd | undefined): ExecutionSnapshot => {
-  if (snapshot.output?.kind !== "stream" || end?.event !== "completed" || end.text.length > mostTaken) return snapshot;
+  if (snapshot.output?.kind !== "stream" || end?.event !== "completed" || end.text.length > maxBufferedBytes)
+    return snapshot;
   const output = toOutput(end.text);
   return output === undefined ? snapshot : { ...snapshot, output };
 };
@@ -68,15 +69,15 @@ const readUpdates = async (
   events: readonly QueueEvent[],
   log: CallContext["log"],
 ): Promise<readonly ExecutionUpdate[]> => {
-  const told = new Map<string, KeptEnd | undefined>();
+  const reported = new Map<string, KeptEnd | undefined>();
   for (const parsed of events.flatMap((event) => parseEvent(event) ?? [])) {
-    const before = told.get(parsed.jobId);
-    told.delete(parsed.jobId);
-    told.set(parsed.jobId, parsed.end ?? before);
+    const before = reported.get(parsed.jobId);
+    reported.delete(parsed.jobId);
+    reported.set(parsed.jobId, parsed.end ?? before);
   }
-  if (told.size === 0) return [];
-  const { rows, isPaused } = await queue.read([...told.keys()]);
-  return [...told].flatMap(([id, end], index) => {
+  if (reported.size === 0) return [];
+  const { rows, isPaused } = await queue.read([...reported.keys()]);
+  return [...reported].flatMap(([id, end], index) => {
     const row = rows[index] as JobRow;
     // Read ahead of its own event, which follows and brings the result along.
     if (end === undefined && (row.state === "completed" || row.state === "failed")) return [];
@@ -95,7 +96,7 @@ const toPosition = async (
   if (last === undefined) return { after: span?.last ?? beginning, missed: [] };
   if (await isBehind(queue, last)) return { after: beginning, missed: [] };
   if (span === undefined || !isLater(span.first, last)) return { after: last, missed: [] };
-  const ids = (await queue.endedIds(mostHints)).filter(isOurId);
+  const ids = (await queue.endedIds(maxHints)).filter(isOurId);
   const missed = ids.map((id) => ({
     key: asStartKey(id),
     ref: toRef({ prefix: queue.prefix, queue: queue.name, id }),
@@ -120,12 +121,12 @@ const openSink = (
   let last: Promise<void> = Promise.resolve();
   return {
     isClosed: () => isClosed,
-    handOn: (place, updates, eventId) => {
+    handOn: (location, updates, eventId) => {
       const turn = last.then(async () => {
         if (isClosed) return;
-        const next: EventCursor = { ...positions, [place]: eventId };
+        const next: EventCursor = { ...positions, [location]: eventId };
         await sink(updates, toCursor(next));
-        positions[place] = eventId;
+        positions[location] = eventId;
       });
       last = turn.catch(() => {});
       return turn;
@@ -140,13 +141,13 @@ const openSink = (
 /** Hands on one queue's events until the sink closes. Rejects when Redis stays away. */
 const follow = async (
   client: BullmqClient,
-  place: Place,
+  location: QueueLocation,
   reader: EventReader,
   first: string,
   sink: Sink,
   log: CallContext["log"],
 ): Promise<void> => {
-  const name = `${place.prefix}:${place.queue}`;
+  const name = `${location.prefix}:${location.queue}`;
   let after = first;
   let failures = 0;
   let unsaved = 0;
@@ -154,7 +155,7 @@ const follow = async (
     try {
       const events = await reader.read(after, eventsAtOnce);
       const next = events.at(-1)?.eventId;
-      const queue = await client.open(place);
+      const queue = await client.open(location);
       if (next === undefined) {
         if (await isBehind(queue, after)) after = beginning;
       } else {
@@ -169,7 +170,7 @@ const follow = async (
       failures = 0;
     } catch (error) {
       if (sink.isClosed()) return;
-      if (++failures > mostFailures) throw error;
+      if (++failures > maxFailures) throw error;
       await pause(failures);
     }
   }
@@ -178,19 +179,19 @@ const follow = async (
 /** Listens to queues, each on a connection of its own, from where the cursor left off. */
 export const watchQueues = async (
   client: BullmqClient,
-  places: readonly Place[],
+  locations: readonly QueueLocation[],
   request: WatchRequest<unknown>,
   context: CallContext,
 ): Promise<Subscription> => {
   const known = parseCursor(request.cursor);
   const positions: Record<string, string> = {};
   const begun = await Promise.all(
-    places.map(async (place) => {
-      const name = `${place.prefix}:${place.queue}`;
-      const queue = await client.open(place);
+    locations.map(async (location) => {
+      const name = `${location.prefix}:${location.queue}`;
+      const queue = await client.open(location);
       const { after, missed } = await toPosition(queue, known[name]);
       positions[name] = after;
-      return { place, name, after, missed, queue };
+      return { location, name, after, missed, queue };
     }),
   );
   const { log } = context;
@@ -216,8 +217,8 @@ export const watchQueues = async (
     const message = `no events from Redis at ${client.address}: ${error instanceof Error ? error.message : String(error)}`;
     request.ended(new BridgeError("unavailable", message, { operation: "watch", cause: error }));
   };
-  const loops = begun.map(({ place, after }, index) =>
-    follow(client, place, readers[index] as EventReader, after, sink, log).catch(end),
+  const loops = begun.map(({ location, after }, index) =>
+    follow(client, location, readers[index] as EventReader, after, sink, log).catch(end),
   );
   return {
     close: async () => {

@@ -1,5 +1,5 @@
-/** True when lists and maps lie in each other more than `most` deep. Looks no deeper, so that no depth can harm it. */
-export const isDeeper = (value: unknown, most: number): boolean =>
+/** True when lists and maps lie in each other more than `max` deep. Looks no deeper, so that no depth can harm it. */
+export const isDeeper = (value: unknown, max: number): boolean =>
   typeof value === "object" &&
   value !== null &&
-  (most === 0 || Object.values(value).some((inner) => isDeeper(inner, most - 1)));
+  (max === 0 || Object.values(value).some((inner) => isDeeper(inner, max - 1)));

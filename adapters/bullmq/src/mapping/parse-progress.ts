@@ -43,8 +43,8 @@ const parseObject = ({ question: asked, ...value }: Readonly<Record<string, unkn
     ...(line === "" ? {} : { message: line }),
   };
   const isOurs = Object.keys(value).every((name) => conventional.has(name));
-  const isTold = isOurs || Object.keys(known).length > 0;
-  const progress = isTold ? known : { message: asText(value) };
+  const hasProgress = isOurs || Object.keys(known).length > 0;
+  const progress = hasProgress ? known : { message: asText(value) };
   return {
     ...(Object.keys(progress).length === 0 ? {} : { progress }),
     ...(question === undefined ? {} : { question }),

@@ -16,7 +16,7 @@ const refusals: Readonly<Record<string, BridgeErrorCode>> = {
   CROSSSLOT: "misconfigured",
 };
 
-export interface ErrorPlace {
+export interface ErrorDetails {
   readonly operation: string;
   /** Something may have left for the backend before it failed. */
   readonly wasSent: boolean;
@@ -68,7 +68,7 @@ const toMessage = (error: unknown): string => {
 const isWithinScript = (error: unknown): boolean => /\bscript\b/.test(textOf(error));
 
 /** An error of the Redis client or of Redis itself. */
-export const toError = (error: unknown, { operation, wasSent, hasChanged, ifSent }: ErrorPlace): BridgeError => {
+export const toError = (error: unknown, { operation, wasSent, hasChanged, ifSent }: ErrorDetails): BridgeError => {
   if (isBridgeError(error)) return error;
   const refusal = refusalOf(error);
   const code = refusal === undefined ? undefined : refusals[refusal];

@@ -83,8 +83,8 @@ const toProgress = (row: JobRow, context: JobContext): ExecutionProgress | undef
   const counted = total > 0 && (row.state === "waiting-children" || own?.done === undefined);
   const base: ExecutionProgress = { ...own, ...(counted ? { done: done + failed, total } : {}) };
   const isQueued = row.state === "waiting" || row.state === "delayed";
-  const told = [base.message, attemptText(row), isQueued ? waitText(row, context) : undefined];
-  const message = told.filter((part) => part !== undefined).join("; ");
+  const reported = [base.message, attemptText(row), isQueued ? waitText(row, context) : undefined];
+  const message = reported.filter((part) => part !== undefined).join("; ");
   const progress = { ...base, ...(message === "" ? {} : { message }) };
   return Object.keys(progress).length === 0 ? undefined : progress;
 };

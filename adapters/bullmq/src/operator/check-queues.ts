@@ -7,11 +7,11 @@ import type { BullmqTarget } from "../settings/parse-target.ts";
 /** How many of a queue's jobs are looked at for their options. */
 const sampleSize = 50;
 /** What BullMQ 6 wants. */
-const leastVersion = [6, 2] as const;
+const minVersion = [6, 2] as const;
 
 const isOlder = (version: string): boolean => {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major < leastVersion[0] || (major === leastVersion[0] && minor < leastVersion[1]);
+  return major < minVersion[0] || (major === minVersion[0] && minor < minVersion[1]);
 };
 
 const checkServer = async (client: BullmqClient): Promise<readonly CheckFinding[]> => {
@@ -19,7 +19,7 @@ const checkServer = async (client: BullmqClient): Promise<readonly CheckFinding[
   const server = `${flavour} ${version} at ${client.address}`;
   const findings: CheckFinding[] = [
     isOlder(version)
-      ? { level: "warning", path: "url", message: `${server}: BullMQ wants ${leastVersion.join(".")} or newer` }
+      ? { level: "warning", path: "url", message: `${server}: BullMQ wants ${minVersion.join(".")} or newer` }
       : { level: "ok", path: "url", message: server },
   ];
   if (evictionPolicy !== undefined && evictionPolicy !== "noeviction") {

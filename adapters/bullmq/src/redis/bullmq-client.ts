@@ -58,13 +58,13 @@ export const bullmqClient = ({ connection, queues, prefix: defaultPrefix }: Pars
     return redis;
   };
   const queueOf = (name: string, ofPrefix: string, redis: RedisConnection): Queue => {
-    const place = `${ofPrefix}:${name}`;
-    const known = opened.get(place);
+    const location = `${ofPrefix}:${name}`;
+    const known = opened.get(location);
     if (known !== undefined) return known;
     // Else BullMQ would write its default for the length of the event stream over the customer's.
     const queue = new Queue(name, { connection: redis, prefix: ofPrefix, skipMetasUpdate: true });
     queue.on("error", () => {});
-    opened.set(place, queue);
+    opened.set(location, queue);
     return queue;
   };
   /** A queue that could not be made ready, for want of one answer, never will be: the next call makes another. */
@@ -74,8 +74,8 @@ export const bullmqClient = ({ connection, queues, prefix: defaultPrefix }: Pars
       await queue.waitUntilReady();
       return queue;
     } catch (error) {
-      const place = `${ofPrefix}:${name}`;
-      if (opened.get(place) === queue) opened.delete(place);
+      const location = `${ofPrefix}:${name}`;
+      if (opened.get(location) === queue) opened.delete(location);
       queue.close().catch(() => {});
       throw error;
     }

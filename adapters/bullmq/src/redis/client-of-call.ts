@@ -29,5 +29,5 @@ export const clientOfCall = (client: BullmqClient, signal: AbortSignal, state: C
     state.hasChanged = true;
     return value;
   };
-  return { ...client, open: async (place, parent) => ofCall(await client.open(place, parent), change) };
+  return { ...client, open: async (location, parent) => ofCall(await client.open(location, parent), change) };
 };

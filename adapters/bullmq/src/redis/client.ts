@@ -1,4 +1,4 @@
-import type { JobPlace } from "../execution-ref.ts";
+import type { JobLocation } from "../execution-ref.ts";
 
 /**
  * Where BullMQ has a job: `waiting` is also a prioritized one, `missing` one that is not there, `gone` one that we removed.
@@ -152,7 +152,7 @@ export interface QueuePort {
   /** On a connection of its own, made at the first read; to be closed by the caller. */
   openEvents(): EventReader;
   /** Where a child of one of its jobs is, by the key under which BullMQ has it. */
-  locate(jobKey: string): Promise<JobPlace | undefined>;
+  locate(jobKey: string): Promise<JobLocation | undefined>;
   countWorkers(): Promise<number>;
   /** The newest jobs, of every state. */
   sample(count: number): Promise<readonly JobSample[]>;
@@ -173,7 +173,10 @@ export interface BullmqClient {
    * Rejects as soon as an attempt to connect has failed. `parent`: whose child is looked for, on the connection that its queue
    * brings along where the adapter has none.
    */
-  open(place: Pick<JobPlace, "prefix" | "queue">, parent?: Pick<JobPlace, "prefix" | "queue">): Promise<QueuePort>;
+  open(
+    location: Pick<JobLocation, "prefix" | "queue">,
+    parent?: Pick<JobLocation, "prefix" | "queue">,
+  ): Promise<QueuePort>;
   /** Under which prefix the jobs of a queue of that name are started. */
   prefixOf(queueName: string): string;
   server(): Promise<ServerFacts>;

@@ -106,16 +106,16 @@ export const openQueue = (queue: BullQueue, connection: RedisConnection): QueueP
     },
     openEvents: () => openReader(redis, key("events"), queue.getBackend().clientName(":qe")),
     locate: async (jobKey) => {
-      const places = parseJobKeys(jobKey, name);
-      const [first] = places;
-      if (places.length < 2 || first?.prefix === name) return first;
+      const locations = parseJobKeys(jobKey, name);
+      const [first] = locations;
+      if (locations.length < 2 || first?.prefix === name) return first;
       // Both would have the job under the same key, but only one of these queues is there.
       const used = await Promise.all(
-        places.map((place) =>
-          redis.exists(`${place.prefix}:${place.queue}:meta`, `${place.prefix}:${place.queue}:events`),
+        locations.map((location) =>
+          redis.exists(`${location.prefix}:${location.queue}:meta`, `${location.prefix}:${location.queue}:events`),
         ),
       );
-      return places.find((_, index) => (used[index] ?? 0) > 0) ?? first;
+      return locations.find((_, index) => (used[index] ?? 0) > 0) ?? first;
     },
     countWorkers: () => queue.getWorkersCount(),
     sample: async (count) => {

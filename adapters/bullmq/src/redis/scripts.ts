@@ -81,7 +81,7 @@ local function stateOf(id, key, taken)
   return isListed(id) and "waiting" or "unlisted"
 end
 ${leaveWord}local rows, row = {}, nil
-local function tell(name, value)
+local function emit(name, value)
   if not value then return end
   row[#row + 1] = name
   row[#row + 1] = value
@@ -100,41 +100,41 @@ for i = 3, #ARGV, 2 do
       "name", "opts", "processedOn", "finishedOn", "atm", "ats", "failedReason", "tb:cancel", "tb:gone", "tb:answered"))
     local state, due = "gone", false
     if not gone then state, due = stateOf(id, key, started) end
-    tell("state", state)
-    tell("goneReason", gone)
-    tell("dueAt", due)
-    tell("name", name)
-    tell("opts", opts)
-    tell("processedOn", processedOn)
-    tell("finishedOn", finishedOn)
-    tell("attemptsMade", made)
-    tell("failedReason", failure and string.sub(failure, 1, most))
-    tell("cancelReason", cancel)
-    tell("answered", answered)
-    tell("question", (value(key, "tb:question")))
+    emit("state", state)
+    emit("goneReason", gone)
+    emit("dueAt", due)
+    emit("name", name)
+    emit("opts", opts)
+    emit("processedOn", processedOn)
+    emit("finishedOn", finishedOn)
+    emit("attemptsMade", made)
+    emit("failedReason", failure and string.sub(failure, 1, most))
+    emit("cancelReason", cancel)
+    emit("answered", answered)
+    emit("question", (value(key, "tb:question")))
     local progress, size = value(key, "progress")
     if not progress and size > 0 then progress = string.format('"progress of %d bytes, too large to be shown"', size) end
-    tell("progress", progress)
-    if state == "failed" then tell("stacktrace", (value(key, "stacktrace"))) end
+    emit("progress", progress)
+    if state == "failed" then emit("stacktrace", (value(key, "stacktrace"))) end
     if state == "completed" then
       local result, bytes = value(key, "returnvalue")
-      tell("returnvalue", result)
-      tell("returnBytes", bytes)
+      emit("returnvalue", result)
+      emit("returnBytes", bytes)
     end
     if detail or state == "waiting-children" then
       local done = call("HLEN", key .. ":processed")
       local failed = call("HLEN", key .. ":failed") + call("ZCARD", key .. ":unsuccessful")
       local pending = call("SCARD", key .. ":dependencies")
-      tell("childrenDone", done)
-      tell("childrenFailed", failed)
-      tell("childrenPending", pending)
+      emit("childrenDone", done)
+      emit("childrenFailed", failed)
+      emit("childrenPending", pending)
       if detail and done + failed + pending <= mostChildren then
         local children = {}
         for _, list in ipairs({ call("HKEYS", key .. ":processed"), call("HKEYS", key .. ":failed"),
           call("ZRANGE", key .. ":unsuccessful", 0, -1), call("SMEMBERS", key .. ":dependencies") }) do
           for _, child in ipairs(list) do children[#children + 1] = child end
         end
-        tell("childKeys", children)
+        emit("childKeys", children)
       end
     end
     rows[#rows + 1] = row

@@ -26,18 +26,18 @@ export interface JobOptions {
 }
 
 const lastPriority = 2 ** 21 - 1;
-const longestMs = 365 * 24 * 60 * 60 * 1000;
+const maxMs = 365 * 24 * 60 * 60 * 1000;
 
 /** Once its template is filled, a number is a text. */
-const parseWhole = (at: string, value: unknown, least: number, most: number): Count => {
+const parseWhole = (at: string, value: unknown, min: number, max: number): Count => {
   if (typeof value === "string" && isTemplate(value)) return value;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  if (typeof number === "number" && Number.isInteger(number) && number >= least && number <= most) return number;
-  throw misconfigured(at, `must be a whole number from ${least} to ${most}, got ${showValue(value)}`);
+  if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) return number;
+  throw misconfigured(at, `must be a whole number from ${min} to ${max}, got ${showValue(value)}`);
 };
 
 const parseBackoff = (at: string, value: unknown): NonNullable<JobOptions["backoff"]> => {
-  if (!isObject(value)) return parseWhole(at, value, 0, longestMs);
+  if (!isObject(value)) return parseWhole(at, value, 0, maxMs);
   refuseOtherMembers(value, ["type", "delay", "jitter"], `${at}.`, "unknown member");
   const { type, delay, jitter } = value;
   if (typeof type !== "string" || type === "")
@@ -46,7 +46,7 @@ const parseBackoff = (at: string, value: unknown): NonNullable<JobOptions["backo
     throw misconfigured(`${at}.jitter`, `must be from 0 to 1, got ${showValue(jitter)}`);
   return {
     type,
-    ...(delay === undefined ? {} : { delay: parseWhole(`${at}.delay`, delay, 0, longestMs) }),
+    ...(delay === undefined ? {} : { delay: parseWhole(`${at}.delay`, delay, 0, maxMs) }),
     ...(jitter === undefined ? {} : { jitter }),
   };
 };
@@ -57,7 +57,7 @@ const parseDeduplication = (at: string, value: unknown): NonNullable<JobOptions[
   refuseOtherMembers(value, ["id", "ttl"], `${at}.`, "unknown member");
   const { id, ttl } = value;
   if (typeof id !== "string" || id === "") throw misconfigured(`${at}.id`, `must be a text, got ${showValue(id)}`);
-  return { id, ...(ttl === undefined ? {} : { ttl: parseWhole(`${at}.ttl`, ttl, 1, longestMs) }) };
+  return { id, ...(ttl === undefined ? {} : { ttl: parseWhole(`${at}.ttl`, ttl, 1, maxMs) }) };
 };
 
 const parseFlag = (at: string, value: unknown): boolean => {
@@ -67,15 +67,15 @@ const parseFlag = (at: string, value: unknown): boolean => {
 
 type Parser = (at: string, value: unknown) => unknown;
 const whole =
-  (least: number, most: number): Parser =>
+  (min: number, max: number): Parser =>
   (at, value) =>
-    parseWhole(at, value, least, most);
+    parseWhole(at, value, min, max);
 
 const parsers: Readonly<Record<keyof JobOptions, Parser>> = {
   attempts: whole(1, 1000),
   backoff: parseBackoff,
   priority: whole(0, lastPriority),
-  delay: whole(0, longestMs),
+  delay: whole(0, maxMs),
   deduplication: parseDeduplication,
   sizeLimit: whole(1, 2 ** 29),
   keepLogs: whole(1, 1_000_000),

@@ -19,10 +19,10 @@ export type JobAnswer =
   | { readonly action: "cancel"; readonly reason?: "timeout" };
 
 /** What a look reads of a question, core's `inlineOutputBytes`: workers do without core. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 const day = 24 * 60 * 60 * 1000;
 /** Much later BullMQ's scores, which are multiples of times, are no longer exact. */
-const longestMs = 3_650 * day;
+const maxMs = 3_650 * day;
 
 /** What could not be shown would be waited for all the same. */
 const assertQuestion = ({ key, message, schema, timeoutMs = day }: JobQuestion): void => {
@@ -33,8 +33,8 @@ const assertQuestion = ({ key, message, schema, timeoutMs = day }: JobQuestion):
   if (typeof key !== "string" || key === "") throw refuse("key", "a text that is not empty", key);
   if (typeof message !== "string" || message.trim() === "") throw refuse("message", "a text to be read", message);
   if (schema !== undefined && !isObject(schema)) throw refuse("schema", "a JSON Schema", schema);
-  if (typeof timeoutMs !== "number" || !(timeoutMs >= 0 && timeoutMs <= longestMs))
-    throw refuse("timeoutMs", `a number of milliseconds from 0 to ${longestMs}`, timeoutMs);
+  if (typeof timeoutMs !== "number" || !(timeoutMs >= 0 && timeoutMs <= maxMs))
+    throw refuse("timeoutMs", `a number of milliseconds from 0 to ${maxMs}`, timeoutMs);
 };
 
 /**
@@ -108,8 +108,8 @@ export const ask = async (job: BridgedJob, question: JobQuestion): Promise<JobAn
   }
   const asked = JSON.stringify({ id, message, ...(schema === undefined ? {} : { schema }), expiresAt });
   const bytes = Buffer.byteLength(asked);
-  if (bytes > mostBytes)
-    throw new Error(`the question ${id} has ${bytes} bytes with its schema, at most ${mostBytes} can be shown`);
+  if (bytes > maxBytes)
+    throw new Error(`the question ${id} has ${bytes} bytes with its schema, at most ${maxBytes} can be shown`);
   // In one step, which the lock guards: a job is never put off without its question, nor has one that it does not wait for.
   await run.holder.getBackend().moveToDelayed(run.id, now, expiresAt - now, run.token, {
     skipAttempt: true,

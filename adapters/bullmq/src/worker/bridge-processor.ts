@@ -26,7 +26,7 @@ const watched = new WeakMap<Holder, Watched>();
 const cancelReason = async (holder: Holder, id: string): Promise<string | null> =>
   (await holder.getBackend().client).hget(holder.toKey(id), "tb:cancel");
 
-const lookForCancels = async (holder: Holder, { running, reasons }: Watched): Promise<void> => {
+const checkCancels = async (holder: Holder, { running, reasons }: Watched): Promise<void> => {
   const ids = [...running].filter((id) => !reasons.has(id));
   const found = await Promise.all(ids.map((id) => cancelReason(holder, id)));
   for (const [index, id] of ids.entries()) {
@@ -46,7 +46,7 @@ const watchFor = (holder: Holder, id: string, pollMs: number): Watched => {
   watched.set(holder, state);
   state.running.add(id);
   // A look that fails is made up for by the next.
-  state.timer ??= setInterval(() => void lookForCancels(holder, state).catch(() => {}), pollMs);
+  state.timer ??= setInterval(() => void checkCancels(holder, state).catch(() => {}), pollMs);
   return state;
 };
 

@@ -65,8 +65,8 @@ describeRedis(
       const waiting = await client.start("nothing");
       expect(waiting.status).toBe("working");
       await until("readiness tells", async () => {
-        const told = (await readiness(served.url)) as { readonly unavailable: readonly string[] };
-        return told.unavailable.includes("queues") || undefined;
+        const reported = (await readiness(served.url)) as { readonly unavailable: readonly string[] };
+        return reported.unavailable.includes("queues") || undefined;
       });
       const { code, stdout } = await folder.runHere("doctor");
       expect([code, stdout]).toEqual([1, expect.stringMatching(/error +adapters\.queues\.url: .*ECONNREFUSED/)]);
@@ -75,11 +75,11 @@ describeRedis(
       await bench.workAlone("plain", { concurrency: 1 });
       expect(await ended(client, waiting.taskId)).toMatchObject({ status: "completed" });
       const isReady = async () => {
-        const told = (await readiness(served.url)) as {
+        const reported = (await readiness(served.url)) as {
           readonly ready: boolean;
           readonly unavailable: readonly string[];
         };
-        return told.ready && told.unavailable.length === 0;
+        return reported.ready && reported.unavailable.length === 0;
       };
       await until("readiness tells", async () => (await isReady()) || undefined);
       expect(await folder.runHere("doctor")).toMatchObject({ code: 0 });

@@ -24,7 +24,7 @@ export interface KillPlan {
   /** Of the answers to `add`, the share that is lost after Redis has executed it. */
   readonly lostShare: number;
   /** No more answers than so many are lost. Default: any number. */
-  readonly mostLost?: number;
+  readonly maxLost?: number;
   readonly mutant?: "key-per-attempt";
 }
 
@@ -97,7 +97,7 @@ interface Scene {
 }
 
 const openScene = async (
-  { lostShare, mostLost = Number.POSITIVE_INFINITY, mutant }: KillPlan,
+  { lostShare, maxLost = Number.POSITIVE_INFINITY, mutant }: KillPlan,
   random: () => number,
 ): Promise<Scene> => {
   // `always`: Redis then keeps what it has answered for even when it is killed, and so do we have to.
@@ -115,7 +115,7 @@ const openScene = async (
   proxy.set({
     losesAnswer: (request) => {
       const adds = countAdds(request);
-      const isLost = adds > 0 && (counts["lost answer"] ?? 0) < mostLost && random() < lostShare;
+      const isLost = adds > 0 && (counts["lost answer"] ?? 0) < maxLost && random() < lostShare;
       if (isLost) count("lost answer", adds);
       return isLost;
     },

@@ -34,7 +34,7 @@ describeRedis(
         records: 4,
         redisRestarts: 0,
         lostShare: 1,
-        mostLost: 1,
+        maxLost: 1,
         mutant: "key-per-attempt",
       } as const;
       const { report } = await killRun(plan);

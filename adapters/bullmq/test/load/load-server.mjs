@@ -5,11 +5,11 @@ import { createTaskServer } from "@taskbridge/server";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 
 const { FOLDER, QUEUE_URL, PREFIX, QUEUE, PUSH = "on" } = process.env;
-const { watch, ...looking } = bullmq({ url: QUEUE_URL, prefix: PREFIX });
+const { watch, ...inspecting } = bullmq({ url: QUEUE_URL, prefix: PREFIX });
 const server = await createTaskServer({
   name: "load",
   store: await sqliteStore({ path: `${FOLDER}/tasks.db` }),
-  adapters: { queue: PUSH === "off" ? looking : { ...looking, watch } },
+  adapters: { queue: PUSH === "off" ? inspecting : { ...inspecting, watch } },
   limits: { maxConcurrentTasksPerOwner: 20_000, maxListenStreamsPerOwner: 200 },
   tools: [
     {

@@ -7,11 +7,11 @@ import { Redis } from "ioredis";
 
 const [url, prefix, queue, concurrency] = process.argv.slice(2);
 const connection = new Redis(url, { maxRetriesPerRequest: null });
-const told = once(process, "message");
+const reported = once(process, "message");
 const worker = new Worker(
   queue,
   async (job) => {
-    const [{ at, everyMs }] = await told;
+    const [{ at, everyMs }] = await reported;
     await pause(Math.max(0, at + job.data.n * everyMs - Date.now()));
     return { n: job.data.n, finishedAt: Date.now() };
   },

@@ -33,8 +33,8 @@ const playRound = async (load: LoadBench): Promise<Round> => {
   const droppedAt = at + (completions * everyMs) / 2;
   await sleep(droppedAt - Date.now());
   const cut = await until("the server waits for events", async () => (await cutEvents(load)) || undefined);
-  const mostMs = (completions * everyMs) / 2 + 5_000;
-  await Promise.race([load.streamsEnded, sleep(mostMs, undefined, { ref: false })]);
+  const maxMs = (completions * everyMs) / 2 + 5_000;
+  await Promise.race([load.streamsEnded, sleep(maxMs, undefined, { ref: false })]);
   const idle = await load.idle();
   const starved = (await load.starvedMs()) - starvedBefore;
   const ends = [...load.seen.values()].flatMap((frames) => {

@@ -4,17 +4,21 @@ import { type ConnectionOptions, connect } from "./connect.ts";
 import { guardRequests } from "./guard-requests.ts";
 import type { ExecutionsClient } from "./sdk.ts";
 import { toCredentialsError } from "./to-credentials-error.ts";
-import { type CallPlace, toError } from "./to-error.ts";
+import { type CallDetails, toError } from "./to-error.ts";
 import { withoutLookupWarning } from "./without-lookup-warning.ts";
 
 export interface Connection {
   /** Runs one call with a client that has credentials. Rejects with a `BridgeError`, and promptly once the signal fires. */
-  run<Value>(place: CallPlace, signal: AbortSignal, work: (client: ExecutionsClient) => Promise<Value>): Promise<Value>;
+  run<Value>(
+    location: CallDetails,
+    signal: AbortSignal,
+    work: (client: ExecutionsClient) => Promise<Value>,
+  ): Promise<Value>;
   /** Gives up what is under way. Does nothing to a client that was given. */
   close(): void;
 }
 
-const unsent = ({ action }: CallPlace): BridgeError =>
+const unsent = ({ action }: CallDetails): BridgeError =>
   new BridgeError("unavailable", `${action} was given up before it was sent`, { notSent: true });
 
 /** Google's client, loaded and made at the first call, and made anew once its credentials are refused. `client`: used as it is. */
@@ -40,7 +44,7 @@ export const connection = (options: ConnectionOptions): Connection => {
   };
 
   /** A client that is known to have credentials, so that what fails next is the call itself. */
-  const ready = async (place: CallPlace): Promise<ExecutionsClient> => {
+  const ready = async (location: CallDetails): Promise<ExecutionsClient> => {
     opening ??= open();
     const attempt = opening;
     try {
@@ -49,12 +53,12 @@ export const connection = (options: ConnectionOptions): Connection => {
       return client;
     } catch (error) {
       forget(attempt);
-      throw error instanceof BridgeError ? error : toCredentialsError(error, place, options);
+      throw error instanceof BridgeError ? error : toCredentialsError(error, location, options);
     }
   };
 
   const run: Connection["run"] = async <Value>(
-    place: CallPlace,
+    location: CallDetails,
     signal: AbortSignal,
     work: (client: ExecutionsClient) => Promise<Value>,
   ): Promise<Value> => {
@@ -65,15 +69,15 @@ export const connection = (options: ConnectionOptions): Connection => {
       setMaxListeners(0, signal);
       // Google's client takes no signal.
       return await withSignal(signal, async () => {
-        const client = await ready(place);
+        const client = await ready(location);
         attempt = opening;
-        if (signal.aborted) throw unsent(place);
+        if (signal.aborted) throw unsent(location);
         isSent = true;
         return await work(client);
       });
     } catch (error) {
-      if (!isSent) throw error instanceof BridgeError ? error : unsent(place);
-      const known = toError(error, place);
+      if (!isSent) throw error instanceof BridgeError ? error : unsent(location);
+      const known = toError(error, location);
       if (known.data?.googleStatus === "UNAUTHENTICATED") forget(attempt);
       throw known;
     }

@@ -4,7 +4,7 @@ import { connection } from "./connection.ts";
 import { given } from "./given.ts";
 import { restCalls } from "./rest-calls.ts";
 import type { ExecutionsClient } from "./sdk.ts";
-import type { CallPlace } from "./to-error.ts";
+import type { CallDetails } from "./to-error.ts";
 import { toExecution } from "./to-execution.ts";
 
 /** Google's own client, for those who bring one. */
@@ -25,7 +25,7 @@ export const executionsClient = (options: ConnectionOptions): GcwClient => {
 
   const call = <Value>(
     action: string,
-    ifSent: CallPlace["ifSent"],
+    ifSent: CallDetails["ifSent"],
     signal: AbortSignal,
     work: (client: ExecutionsClient) => Promise<Value>,
     about?: string,

@@ -14,8 +14,8 @@ export const localAuth = (timeoutMs: number): Auth => {
     const limits = [AbortSignal.timeout(timeoutMs), init?.signal].filter((signal) => signal instanceof AbortSignal);
     const response = await fetch(url, { ...init, headers: sent, signal: AbortSignal.any(limits) });
     if (response.ok) return response;
-    const { status, headers: told } = response;
-    throw Object.assign(new Error(await response.text()), { status, response: { headers: told } });
+    const { status, headers: responseHeaders } = response;
+    throw Object.assign(new Error(await response.text()), { status, response: { headers: responseHeaders } });
   };
   const client = { getRequestHeaders: async () => headers(), fetch: send };
   // Google's type is a class with private members.

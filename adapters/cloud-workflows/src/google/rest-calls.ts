@@ -1,7 +1,7 @@
 import { BridgeError, isObject } from "@taskbridge/core/adapter";
 import type { Callback, GcwClient, Page, StepEntry, Workflow } from "./client.ts";
 import { given } from "./given.ts";
-import type { CallPlace } from "./to-error.ts";
+import type { CallDetails } from "./to-error.ts";
 
 /** Sends with the server's credentials, and throws what is refused. */
 export type AuthorizedFetch = (
@@ -12,10 +12,10 @@ export type AuthorizedFetch = (
 /** Runs calls with what a client has for them: its authentication, and Google's domain (`googleapis.com`). */
 export type RestCall = <Value>(
   action: string,
-  ifSent: CallPlace["ifSent"],
+  ifSent: CallDetails["ifSent"],
   signal: AbortSignal,
   work: (send: AuthorizedFetch, universeDomain: string) => Promise<Value>,
-  about?: CallPlace["about"],
+  about?: CallDetails["about"],
 ) => Promise<Value>;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ type RestCalls = Pick<GcwClient, "callbacks" | "stepsInProgress" | "deliver" | "
 /** Google gives so many callbacks in a page at most. */
 const callbackPage = 100;
 /** Of callbacks, or of steps, of one execution: pages may be short, or empty, and others follow all the same. */
-const mostPages = 10;
+const maxPages = 10;
 /** Steps in a page. */
 const stepPage = 100;
 
@@ -91,8 +91,8 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
       const url = new URL(`${base()}/v1/${path}`);
       for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
       const response = await send(url.href, { signal, redirect: "error", responseType: "stream" });
-      const told: unknown = await response.json();
-      if (isObject(told)) return told;
+      const body: unknown = await response.json();
+      if (isObject(body)) return body;
       throw new BridgeError("bad_response", `workflows.${action}: no JSON object came`);
     };
     return call(action, "unavailable", signal, ask, about);
@@ -108,10 +108,10 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
   ): Promise<readonly Fields[] | undefined> => {
     const rows: Fields[] = [];
     let token: string | undefined;
-    for (let page = 0; page < mostPages; page++) {
-      const told = await read(action, executionsApi, path, { ...query, pageToken: token }, signal);
-      rows.push(...listOf(told[member]));
-      token = textOf(told.nextPageToken) || undefined;
+    for (let page = 0; page < maxPages; page++) {
+      const body = await read(action, executionsApi, path, { ...query, pageToken: token }, signal);
+      rows.push(...listOf(body[member]));
+      token = textOf(body.nextPageToken) || undefined;
       if (token === undefined) return rows;
     }
     return undefined;
@@ -122,7 +122,7 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
       const query = { pageSize: String(callbackPage) };
       const rows = await readAll("callbacks.list", `${name}/callbacks`, "callbacks", query, signal);
       if (rows === undefined)
-        throw new BridgeError("unavailable", `workflows.callbacks.list: there are more than ${mostPages} pages`);
+        throw new BridgeError("unavailable", `workflows.callbacks.list: there are more than ${maxPages} pages`);
       return rows.map(toCallback).filter(({ id }) => /[^.]/.test(id));
     },
     stepsInProgress: async (name, signal) => {
@@ -143,9 +143,9 @@ export const restCalls = (endpoint: URL | undefined, call: RestCall): RestCalls 
       toWorkflow(await read("workflows.get", workflowsApi, name, {}, signal, `workflow ${name}`)),
     workflows: async (parent, { size, token }, signal): Promise<Page<Workflow>> => {
       const query = { pageSize: String(size), pageToken: token };
-      const told = await read("workflows.list", workflowsApi, `${parent}/workflows`, query, signal, parent);
-      const next = textOf(told.nextPageToken);
-      return { rows: listOf(told.workflows).map(toWorkflow), ...given("next", next || undefined) };
+      const body = await read("workflows.list", workflowsApi, `${parent}/workflows`, query, signal, parent);
+      const next = textOf(body.nextPageToken);
+      return { rows: listOf(body.workflows).map(toWorkflow), ...given("next", next || undefined) };
     },
   };
 };

@@ -1,5 +1,5 @@
 import { BridgeError } from "@taskbridge/core/adapter";
-import { type CallPlace, unreachableBy } from "./to-error.ts";
+import { type CallDetails, unreachableBy } from "./to-error.ts";
 
 /** Which credentials a client was to use. */
 export interface CredentialsGiven {
@@ -36,7 +36,7 @@ const faultOf = (error: unknown, code: unknown, message: string): string | undef
 };
 
 /** Whatever goes wrong with credentials has not reached the API, and may be well again by the next call. */
-export const toCredentialsError = (error: unknown, { action }: CallPlace, given: CredentialsGiven): BridgeError => {
+export const toCredentialsError = (error: unknown, { action }: CallDetails, given: CredentialsGiven): BridgeError => {
   const { code, message } = error as { code?: unknown; message?: unknown };
   const text = String(message);
   const { name, file } = sourceOf(given);

@@ -1,7 +1,7 @@
 import { BridgeError, type BridgeErrorCode, isBridgeError } from "@taskbridge/core/adapter";
 
 /** What was called, and what it is when nobody knows whether it arrived. */
-export interface CallPlace {
+export interface CallDetails {
   /** The permission that it needs, as in a role: `workflows.executions.create`. */
   readonly action: string;
   readonly ifSent: "unavailable" | "outcome_unknown";
@@ -9,7 +9,7 @@ export interface CallPlace {
   readonly about?: string;
 }
 
-type Told = readonly [code: BridgeErrorCode, message: string];
+type CodeAndMessage = readonly [code: BridgeErrorCode, message: string];
 
 /** By `google.rpc.Code`: https://cloud.google.com/apis/design/errors */
 const codes = [
@@ -40,7 +40,7 @@ const ofAnybody: Readonly<Record<number, string>> = {
 };
 
 /** What Google refuses. Nothing was done then. Any other status may come after it was. */
-const refusals: Readonly<Record<string, Told>> = {
+const refusals: Readonly<Record<string, CodeAndMessage>> = {
   INVALID_ARGUMENT: ["invalid_input", "Google refuses what was sent with"],
   OUT_OF_RANGE: ["invalid_input", "Google refuses what was sent with"],
   NOT_FOUND: ["not_found", "no such execution or workflow, project or location:"],
@@ -57,7 +57,7 @@ const mayHaveBegun: ReadonlySet<string> = new Set(["ABORTED", "CANCELLED", "DEAD
 
 /** A quota is for a minute: how long one that is used up is waited for when Google does not say (milliseconds). */
 const throttlePauseMs = 2_000;
-const longestPauseMs = 300_000;
+const maxPauseMs = 300_000;
 
 interface Thrown {
   readonly name?: unknown;
@@ -75,7 +75,7 @@ const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** What is read of an error's text (characters). */
-const mostText = 2_000;
+const maxText = 2_000;
 
 const parsed = (text: string): unknown => {
   try {
@@ -100,14 +100,14 @@ const readStatus = (thrown: Thrown): ReadStatus => {
   );
   if (http === undefined) {
     const code = typeof thrown.code === "number" ? codes[thrown.code] : undefined;
-    return { status: code ?? "", text: textOf(thrown.message).slice(0, mostText) };
+    return { status: code ?? "", text: textOf(thrown.message).slice(0, maxText) };
   }
   const bodies = [thrown.response?.data, parsed(textOf(thrown.response?.data)), parsed(textOf(thrown.message))];
   const error = bodies.map((body) => objectOf(objectOf(body).error)).find(({ status }) => typeof status === "string");
   return {
     status: textOf(error?.status) || (ofAnybody[http] ?? ""),
     http,
-    text: textOf(error?.message).slice(0, mostText),
+    text: textOf(error?.message).slice(0, maxText),
   };
 };
 
@@ -124,9 +124,9 @@ const retryAfterMs = (thrown: Thrown): number => {
   const header = typeof get === "function" ? Number(get.call(headers, "retry-after")) : Number.NaN;
   const body = objectOf(objectOf(parsed(textOf(thrown.message))).error).details;
   const details = [thrown.statusDetails, body].flatMap((list) => (Array.isArray(list) ? list : []));
-  const told = details.map((detail) => secondsOf(objectOf(detail).retryDelay));
-  const [seconds] = [header, ...told].filter((value) => value > 0);
-  return seconds === undefined ? throttlePauseMs : Math.min(Math.ceil(seconds * 1_000), longestPauseMs);
+  const reported = details.map((detail) => secondsOf(objectOf(detail).retryDelay));
+  const [seconds] = [header, ...reported].filter((value) => value > 0);
+  return seconds === undefined ? throttlePauseMs : Math.min(Math.ceil(seconds * 1_000), maxPauseMs);
 };
 
 const unreachable = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -160,7 +160,7 @@ const quote = (text: string): string =>
  * An error of Google's client. Messages name the permission, since that is what a role lacks; Google's own text stays in the cause,
  * except where only it says what is wrong with an input.
  */
-export const toError = (error: unknown, { action, ifSent, about }: CallPlace): BridgeError => {
+export const toError = (error: unknown, { action, ifSent, about }: CallDetails): BridgeError => {
   if (isBridgeError(error)) return error;
   const thrown = objectOf(error) as Thrown;
   const unreached = unreachableBy(error);
@@ -176,9 +176,9 @@ export const toError = (error: unknown, { action, ifSent, about }: CallPlace): B
     const pause = code === "throttled" ? { retryAfterMs: retryAfterMs(thrown) } : {};
     const lacking = /Permission '([\w.]+)'/.exec(text)?.[1] ?? action;
     const what = code === "not_found" && about !== undefined ? `there is no ${about}:` : message;
-    const told = code === "denied" ? `${what} ${lacking}${deniedBy(text)}` : `${what} ${action}`;
+    const reported = code === "denied" ? `${what} ${lacking}${deniedBy(text)}` : `${what} ${action}`;
     const reason = code === "invalid_input" || code === "conflict" ? quote(text) : "";
-    return new BridgeError(code, `${told}${reason}`, { notSent: true, ...pause, data, cause: error });
+    return new BridgeError(code, `${reported}${reason}`, { notSent: true, ...pause, data, cause: error });
   }
   if (http !== undefined && http < 500 && status !== "" && !mayHaveBegun.has(status))
     return new BridgeError("bad_response", `Google refuses ${action} (${http})`, { notSent: true, data, cause: error });

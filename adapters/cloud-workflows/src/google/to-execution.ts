@@ -2,7 +2,7 @@ import type { Execution, Frame } from "./client.ts";
 import { given } from "./given.ts";
 import type { protos } from "./sdk.ts";
 
-type Told = protos.google.cloud.workflows.executions.v1.IExecution;
+type ApiExecution = protos.google.cloud.workflows.executions.v1.IExecution;
 type Time = { readonly seconds?: unknown; readonly nanos?: unknown } | null | undefined;
 
 const atOf = (time: Time): number | undefined =>
@@ -22,27 +22,30 @@ const toFrame = ({
 };
 
 /** An execution as the port tells it, from a message of Google's client: 64-bit numbers and states may be numbers or texts. */
-export const toExecution = (told: Told): Execution => ({
-  name: told.name ?? "",
-  state: String(told.state ?? ""),
-  ...given("startedAt", atOf(told.startTime)),
-  ...given("endedAt", atOf(told.endTime)),
-  ...given("argument", textOf(told.argument)),
-  ...given("result", textOf(told.result)),
+export const toExecution = (response: ApiExecution): Execution => ({
+  name: response.name ?? "",
+  state: String(response.state ?? ""),
+  ...given("startedAt", atOf(response.startTime)),
+  ...given("endedAt", atOf(response.endTime)),
+  ...given("argument", textOf(response.argument)),
+  ...given("result", textOf(response.result)),
   ...given(
     "error",
-    told.error
+    response.error
       ? {
-          payload: told.error.payload ?? "",
-          context: told.error.context ?? "",
-          stack: (told.error.stackTrace?.elements ?? []).map(toFrame),
+          payload: response.error.payload ?? "",
+          context: response.error.context ?? "",
+          stack: (response.error.stackTrace?.elements ?? []).map(toFrame),
         }
       : undefined,
   ),
-  steps: (told.status?.currentSteps ?? []).map(({ routine, step }) => ({ routine: routine ?? "", step: step ?? "" })),
-  labels: told.labels ?? {},
+  steps: (response.status?.currentSteps ?? []).map(({ routine, step }) => ({
+    routine: routine ?? "",
+    step: step ?? "",
+  })),
+  labels: response.labels ?? {},
   ...given(
     "stateError",
-    told.stateError ? (textOf(told.stateError.details) ?? String(told.stateError.type)) : undefined,
+    response.stateError ? (textOf(response.stateError.details) ?? String(response.stateError.type)) : undefined,
   ),
 });

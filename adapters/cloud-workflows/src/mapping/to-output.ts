@@ -20,14 +20,14 @@ interface Scan {
 
 const scan = (text: string): Scan => {
   let depth = 0;
-  let most = 0;
+  let limit = 0;
   let exact = true;
   for (const [token] of text.matchAll(tokens)) {
-    if (token === "[" || token === "{") most = Math.max(most, ++depth);
+    if (token === "[" || token === "{") limit = Math.max(limit, ++depth);
     else if (token === "]" || token === "}") depth--;
     else if (!token.startsWith('"')) exact &&= isExact(token);
   }
-  return { depth: most, isExact: exact };
+  return { depth: limit, isExact: exact };
 };
 
 const parse = (text: string): { readonly value: JsonValue } | undefined => {

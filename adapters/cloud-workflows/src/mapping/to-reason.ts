@@ -3,22 +3,22 @@ import type { Execution } from "../google/client.ts";
 import { blankCallbacks } from "./blank-callbacks.ts";
 
 /** Longer texts say no more to a person: in characters. */
-const mostReason = 400;
-const mostDetail = 3_000;
-const mostCode = 100;
+const maxReasonLength = 400;
+const maxDetail = 3_000;
+const maxCode = 100;
 /** What is read of a text at all: what an HTTP answer held may be megabytes. */
-const mostRead = 20_000;
+const maxRead = 20_000;
 
 const toLine = (text: string): string =>
-  blankCallbacks(text.slice(0, mostRead))
+  blankCallbacks(text.slice(0, maxRead))
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
 
 const toLines = (text: string): string =>
-  blankCallbacks(text.slice(0, mostRead))
+  blankCallbacks(text.slice(0, maxRead))
     .replaceAll(/[^\P{Cc}\n\t]+/gu, " ")
     .trim()
-    .slice(0, mostDetail);
+    .slice(0, maxDetail);
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
@@ -59,16 +59,16 @@ export const toReason = ({
   const code = codeOf(raised);
   const [top] = stack;
   const line = top?.line === undefined ? "" : `, line ${top.line}`;
-  const place =
+  const location =
     top === undefined || top.step === "" ? "" : ` (in step ${toLine(top.step)} of ${toLine(top.routine)}${line})`;
-  const told = message === "" ? toLine(context.split("\n")[0] ?? "") : message;
+  const reasonText = message === "" ? toLine(context.split("\n")[0] ?? "") : message;
   const frames = stack.map(
     ({ step, routine, line: at }) => `in step "${step}", routine "${routine}", line: ${at ?? "?"}`,
   );
   const detail = toLines(textOf(context) ?? frames.join("\n"));
   return {
-    reason: `${(told === "" ? "failed without an error" : told).slice(0, mostReason)}${place.slice(0, 100)}`,
-    ...(code === undefined ? {} : { code: toLine(code).slice(0, mostCode) }),
+    reason: `${(reasonText === "" ? "failed without an error" : reasonText).slice(0, maxReasonLength)}${location.slice(0, 100)}`,
+    ...(code === undefined ? {} : { code: toLine(code).slice(0, maxCode) }),
     ...(detail === "" ? {} : { detail }),
   };
 };

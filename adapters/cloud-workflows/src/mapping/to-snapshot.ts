@@ -22,11 +22,11 @@ const toFailure = (status: ExecutionStatus, error: Execution["error"]): Executio
   return { kind: "job", ...toReason(error) };
 };
 
-const mostSteps = 5;
+const maxSteps = 5;
 /** Of a step (characters). */
-const mostName = 200;
+const maxNameLength = 200;
 /** What is read of Google's reason (characters). */
-const mostReason = 2_000;
+const maxReasonLength = 2_000;
 
 /** Steps as a person reads them: those of `main` by their names alone. Undefined: there is none. */
 export const toStepsText = (steps: readonly Step[]): string | undefined => {
@@ -34,17 +34,17 @@ export const toStepsText = (steps: readonly Step[]): string | undefined => {
     ...new Set(steps.map(({ routine, step }) => (/^(main)?$/.test(routine) ? step : `${routine}.${step}`))),
   ]
     .filter((name) => name !== "")
-    .map((name) => blankCallbacks(name.slice(0, mostName)).replaceAll(/[\s\p{Cc}]+/gu, " "));
+    .map((name) => blankCallbacks(name.slice(0, maxNameLength)).replaceAll(/[\s\p{Cc}]+/gu, " "));
   if (names.length === 0) return undefined;
-  const more = names.length > mostSteps ? ` and ${names.length - mostSteps} more` : "";
-  return `${names.slice(0, mostSteps).join(", ")}${more}`;
+  const more = names.length > maxSteps ? ` and ${names.length - maxSteps} more` : "";
+  return `${names.slice(0, maxSteps).join(", ")}${more}`;
 };
 
 /** Why nothing is known of an execution that Google shows. */
 export const unavailableBecause = ({ state, stateError }: Execution): string =>
   state === "UNAVAILABLE"
     ? `Google cannot read the execution at present: ${blankCallbacks(
-        (stateError ?? "no reason is given").slice(0, mostReason),
+        (stateError ?? "no reason is given").slice(0, maxReasonLength),
       )
         .replaceAll(/[\s\p{Cc}]+/gu, " ")
         .slice(0, 300)}`

@@ -38,8 +38,8 @@ export const checkQuestions = async (
     } catch (error) {
       if (signal.aborted) throw error;
       const isMissing = toBridgeError(error).code === "not_found";
-      const isTold = targets.some((target) => target.workflow === workflow);
-      if (!isMissing || isTold) return [];
+      const isKnown = targets.some((target) => target.workflow === workflow);
+      if (!isMissing || isKnown) return [];
       return [{ level: "warning", path: `questions.${workflow}`, message: "there is no such workflow" }];
     }
   });

@@ -96,8 +96,8 @@ export const checkWorkflows = async (
 ): Promise<readonly CheckFinding[]> => {
   const failed = (error: unknown, path: string): CheckFinding => {
     if (signal.aborted) throw error;
-    const { code, message: told } = toBridgeError(error);
-    const message = path !== "" && told.startsWith(`${path}: `) ? told.slice(path.length + 2) : told;
+    const { code, message: reason } = toBridgeError(error);
+    const message = path !== "" && reason.startsWith(`${path}: `) ? reason.slice(path.length + 2) : reason;
     return { level: "error", path, message, ...(code === "misconfigured" ? { code } : {}) };
   };
   try {

@@ -12,7 +12,7 @@ import { parseInputLabel, parseInputTag } from "./parse-input-tag.ts";
 type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const pageSize = 500;
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 const withRetry = async <Value>(work: () => Promise<Value>, signal: AbortSignal, pause: Pause): Promise<Value> => {
   for (let attempt = 1; ; attempt++) {
@@ -20,7 +20,7 @@ const withRetry = async <Value>(work: () => Promise<Value>, signal: AbortSignal,
       return await work();
     } catch (error) {
       const { code, retryAfterMs = 1_000 } = toBridgeError(error);
-      if (code !== "throttled" || attempt === mostAttempts) throw error;
+      if (code !== "throttled" || attempt === maxAttempts) throw error;
       await pause(retryAfterMs, signal);
     }
   }
@@ -47,19 +47,20 @@ const schemaOf = (
   line: string | undefined,
   label: string | undefined,
 ): { readonly input: JsonObject; readonly note: string } => {
-  const [told, schema] = line === undefined ? [label, label && parseInputLabel(label)] : [line, parseInputTag(line)];
+  const [inputLabel, schema] =
+    line === undefined ? [label, label && parseInputLabel(label)] : [line, parseInputTag(line)];
   if (schema) return { input: schema, note: "" };
   const why =
-    told === undefined
+    inputLabel === undefined
       ? "its description does not end with a line taskbridge:input"
       : "its taskbridge:input is not name:type name:type:optional …";
   return { input: free, note: ` (takes any object: ${why})` };
 };
 
 const describe = (id: string, { description, labels }: Workflow): PipelineDescription<CloudWorkflowsTarget> => {
-  const told = readDescription(description);
-  const { input, note } = schemaOf(told.input, labels.taskbridge_input);
-  const text = told.text || labels.taskbridge_description?.replaceAll("_", " ") || `Runs the workflow ${id}.`;
+  const inputLabel = readDescription(description);
+  const { input, note } = schemaOf(inputLabel.input, labels.taskbridge_input);
+  const text = inputLabel.text || labels.taskbridge_description?.replaceAll("_", " ") || `Runs the workflow ${id}.`;
   return {
     name: labels.taskbridge_name ?? id,
     description: `${text}${note}`,

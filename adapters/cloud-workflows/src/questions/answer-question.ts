@@ -5,7 +5,7 @@ import { type CallbackSecret, hasBody, parseSecret } from "./callback-secret.ts"
 import { isOpen } from "./to-questions.ts";
 
 /** All of an execution's variables share so much memory (bytes): https://cloud.google.com/workflows/quotas */
-const mostBytes = 524_288;
+const maxBytes = 524_288;
 /** How long one look waits for its turn (milliseconds). */
 const waitMs = 5_000;
 
@@ -20,8 +20,8 @@ const toDelivery = (
   }
   if (!hasBody(method)) return { method };
   const body = JSON.stringify(content ?? {});
-  if (Buffer.byteLength(body) > mostBytes)
-    throw new BridgeError("invalid_input", `an answer has ${mostBytes} bytes at most`, { notSent: true });
+  if (Buffer.byteLength(body) > maxBytes)
+    throw new BridgeError("invalid_input", `an answer has ${maxBytes} bytes at most`, { notSent: true });
   return { method, body };
 };
 
@@ -29,7 +29,7 @@ const toDelivery = (
 export type UnsentAnswers = Map<string, number>;
 
 /** Answers that are remembered as not sent. */
-const mostUnsent = 1_000;
+const maxUnsent = 1_000;
 
 export interface AnswerTools {
   readonly client: GcwClient;
@@ -59,7 +59,7 @@ const isStillAsked = async (
   { callbackId, entryId }: CallbackSecret,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const look = async <Value>(call: () => Promise<Value>): Promise<Value | "ended"> => {
+  const unlessEnded = async <Value>(call: () => Promise<Value>): Promise<Value | "ended"> => {
     if (!(await rate.take(waitMs, signal)))
       throw new BridgeError("throttled", "too much else is looked at to send an answer now", { retryAfterMs: 1_000 });
     return call().catch((error: unknown) => {
@@ -67,12 +67,12 @@ const isStillAsked = async (
       throw error;
     });
   };
-  const callbacks = await look(() => client.callbacks(execution, signal));
+  const callbacks = await unlessEnded(() => client.callbacks(execution, signal));
   if (callbacks === "ended" || !callbacks.some((callback) => callback.id === callbackId && isOpen(callback)))
     return false;
   if (entryId === undefined) return true;
   // After the callbacks: a run of a step that waits does nothing else, so that the callback is still its own if it goes on now.
-  const entries = await look(() => client.stepsInProgress(execution, signal)).catch((error: unknown) => {
+  const entries = await unlessEnded(() => client.stepsInProgress(execution, signal)).catch((error: unknown) => {
     const { code } = toBridgeError(error);
     throw code === "denied" || code === "unsupported" ? untold(error) : error;
   });
@@ -131,7 +131,7 @@ export const answerQuestion = async (
   } catch (error) {
     if (toBridgeError(error).notSent && !mayHaveArrived) unsent.set(answerId, attempt);
     const [oldest] = unsent.keys();
-    if (oldest !== undefined && unsent.size > mostUnsent) unsent.delete(oldest);
+    if (oldest !== undefined && unsent.size > maxUnsent) unsent.delete(oldest);
     throw error;
   }
   if (outcome === "closed" && !mayHaveArrived)

@@ -1,10 +1,10 @@
 import { type CallContext, type ExecutionSnapshot, toBridgeError } from "@taskbridge/core/adapter";
 import type { GcwClient, Step } from "../google/client.ts";
 import type { Quotas } from "../google/quotas.ts";
-import type { ExecutionPlace } from "../mapping/execution-name.ts";
+import type { ExecutionLocation } from "../mapping/execution-name.ts";
 import type { Prompts } from "../settings/parse-prompts.ts";
 import { historyReader } from "./history-reader.ts";
-import { forgetOldest, lookMemories } from "./look-memories.ts";
+import { forgetOldest, inspectionMemories } from "./inspection-memories.ts";
 import type { Known } from "./match-steps.ts";
 import { type DetailItem, type DetailRead, type Details, type ReadRates, readDetails } from "./read-details.ts";
 import { type Candidate, readingOrder } from "./reading-order.ts";
@@ -18,7 +18,7 @@ export interface DetailReader {
    */
   read(items: readonly DetailItem[], context: CallContext): Promise<ReadonlyMap<string, Details>>;
   /** Those of these whose steps are to be looked at again: the longer they have stayed where they are, the more seldom. */
-  stale<Place extends ExecutionPlace>(places: readonly Place[]): readonly Place[];
+  stale<Location extends ExecutionLocation>(locations: readonly Location[]): readonly Location[];
   /** Where an execution is seen to be. */
   note(name: string, steps: readonly Step[]): void;
   /** How far it was when its details were read; once it has moved since, where it is seen to be. */
@@ -28,7 +28,7 @@ export interface DetailReader {
 }
 
 /** So few are read at every look, and wait for their turn. */
-const mostWaiting = 5;
+const maxWaiting = 5;
 /** How long one waits for its turn (milliseconds). */
 const waitMs = 2_000;
 /** Executions read side by side. */
@@ -49,10 +49,10 @@ interface Read {
 
 /** Reads details of running executions within the rates, and remembers what it has read. */
 export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts: Prompts): DetailReader => {
-  const steps = lookMemories();
-  const details = lookMemories();
+  const steps = inspectionMemories();
+  const details = inspectionMemories();
   const readAt = new Map<string, Read>();
-  const mostLeft = detail.left();
+  const maxLeft = detail.left();
   const order = readingOrder();
   const complaints = new Set<string>();
 
@@ -68,45 +68,49 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
   );
 
   const notedOf = (name: string): readonly Step[] | undefined => {
-    const told = steps.get(name)?.told;
-    return told === undefined ? undefined : (JSON.parse(told) as readonly Step[]);
+    const seen = steps.get(name)?.seen;
+    return seen === undefined ? undefined : (JSON.parse(seen) as readonly Step[]);
   };
 
   /** Where it is seen to be. An execution that tells no step may be anywhere. */
-  const placeOf = ({ workflow }: ExecutionPlace, told: string | undefined): string | undefined =>
-    told === undefined || told === "[]" ? undefined : `${workflow} ${told}`;
+  const locationOf = ({ workflow }: ExecutionLocation, seen: string | undefined): string | undefined =>
+    seen === undefined || seen === "[]" ? undefined : `${workflow} ${seen}`;
 
   const toCandidate = (item: DetailItem): Candidate & { readonly item: DetailItem } => {
-    const { name } = item.place;
-    const told = steps.get(name)?.told;
+    const { name } = item.location;
+    const seen = steps.get(name)?.seen;
     const before = details.get(name);
-    const hasMoved = before === undefined || told !== readAt.get(name)?.steps;
+    const hasMoved = before === undefined || seen !== readAt.get(name)?.steps;
     const isAsked = (readAt.get(name)?.known.size ?? 0) > 0;
-    return { item, place: placeOf(item.place, told), hasMoved, isAsked, readAt: before?.at };
+    return { item, location: locationOf(item.location, seen), hasMoved, isAsked, readAt: before?.at };
   };
 
   /** `at`: where it was before it was read, since it may have gone on meanwhile. */
-  const remember = (place: ExecutionPlace, at: string | undefined, { details: read, known }: DetailRead): void => {
-    const { name } = place;
+  const remember = (
+    location: ExecutionLocation,
+    at: string | undefined,
+    { details: read, known }: DetailRead,
+  ): void => {
+    const { name } = location;
     const { progress, questions = [] } = read;
-    const where = placeOf(place, at);
+    const where = locationOf(location, at);
     if (where !== undefined) order.learn(where, questions.length > 0);
     const isQuiet = where !== undefined && !order.mayAsk(where);
-    const told = JSON.stringify([at, progress, questions.map(({ id }) => id)]);
-    details.note(name, told, ...(isQuiet ? [quietPauseMs] : []));
+    const seen = JSON.stringify([at, progress, questions.map(({ id }) => id)]);
+    details.note(name, seen, ...(isQuiet ? [quietPauseMs] : []));
     readAt.delete(name);
     readAt.set(name, { steps: at, progress, known });
     forgetOldest(readAt);
   };
 
   const readOne = async (item: DetailItem, rates: ReadRates, context: CallContext): Promise<Details | undefined> => {
-    const { name, workflowId } = item.place;
-    const at = steps.get(name)?.told;
+    const { name, workflowId } = item.location;
+    const at = steps.get(name)?.seen;
     const known = readAt.get(name)?.known ?? new Map<string, Known>();
     const tools = { client, entriesOf, rates, prompts: prompts[workflowId] ?? {}, known };
     const read = await readDetails(tools, { ...item, steps: item.steps ?? notedOf(name) }, context);
     if (read === undefined) return undefined;
-    remember(item.place, at, read);
+    remember(item.location, at, read);
     return read.details;
   };
 
@@ -114,22 +118,22 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
   const ratesFor = (isUrgent: boolean, waits: boolean, { signal }: CallContext): ReadRates => {
     const take = (): Promise<boolean> => detail.take(waitMs, signal);
     return {
-      begin: async () => (waits ? take() : detail.tryTake(isUrgent ? 0 : mostLeft / 2)),
+      begin: async () => (waits ? take() : detail.tryTake(isUrgent ? 0 : maxLeft / 2)),
       goOn: take,
       get: () => get.take(waitMs, signal),
       // Of many that wait for nobody, the execution's own step must do.
-      hasPlenty: () => waits || detail.left() > (3 * mostLeft) / 4,
+      hasPlenty: () => waits || detail.left() > (3 * maxLeft) / 4,
     };
   };
 
   return {
     read: async (items, context) => {
       const found = new Map<string, Details>();
-      const waits = items.length <= mostWaiting;
+      const waits = items.length <= maxWaiting;
       const candidates = items.map(toCandidate);
       const queue = [
         ...order.sort(
-          waits ? candidates : candidates.filter(({ item, hasMoved }) => hasMoved || details.isDue(item.place.name)),
+          waits ? candidates : candidates.filter(({ item, hasMoved }) => hasMoved || details.isDue(item.location.name)),
         ),
       ];
       const until = performance.now() + beginWithinMs;
@@ -139,9 +143,9 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
         for (let next = queue.shift(); next !== undefined && mayGoOn(); next = queue.shift()) {
           const { item } = next;
           try {
-            const told = await readOne(item, ratesFor(order.isUrgent(next), waits, context), context);
-            if (told === undefined) isSpent = true;
-            else found.set(item.place.name, told);
+            const seen = await readOne(item, ratesFor(order.isUrgent(next), waits, context), context);
+            if (seen === undefined) isSpent = true;
+            else found.set(item.location.name, seen);
           } catch (error) {
             if (!context.signal.aborted) complain("questions are not seen", error, context.log);
             if (toBridgeError(error).code === "throttled") isSpent = true;
@@ -151,16 +155,16 @@ export const detailReader = (client: GcwClient, { detail, get }: Quotas, prompts
       await Promise.all(Array.from({ length: atOnce }, work));
       return found;
     },
-    stale: (places) =>
-      places
+    stale: (locations) =>
+      locations
         .filter(({ name }) => steps.isDue(name))
-        .map((place) => ({ place, at: steps.get(place.name)?.at ?? 0 }))
+        .map((location) => ({ location, at: steps.get(location.name)?.at ?? 0 }))
         .sort((one, other) => one.at - other.at)
-        .map(({ place }) => place),
+        .map(({ location }) => location),
     note: (name, seen) => steps.note(name, JSON.stringify(seen)),
     progressOf: (name) => {
       const read = readAt.get(name);
-      const hasStayed = read !== undefined && read.steps === steps.get(name)?.told;
+      const hasStayed = read !== undefined && read.steps === steps.get(name)?.seen;
       return hasStayed ? read.progress : toProgress(undefined, notedOf(name) ?? []);
     },
     forget: (name) => {

@@ -1,12 +1,15 @@
 import { type CallContext, toBridgeError } from "@taskbridge/core/adapter";
 import type { GcwClient, StepEntry } from "../google/client.ts";
-import type { ExecutionPlace } from "../mapping/execution-name.ts";
+import type { ExecutionLocation } from "../mapping/execution-name.ts";
 
 /**
  * Every step of an execution that goes on. Undefined where that is not to be had: no history is kept, it may not be read, a local engine
  * has none, or it has been out of reach for a while. Rejects where it may be had at the next look.
  */
-export type HistoryReader = (place: ExecutionPlace, context: CallContext) => Promise<readonly StepEntry[] | undefined>;
+export type HistoryReader = (
+  location: ExecutionLocation,
+  context: CallContext,
+) => Promise<readonly StepEntry[] | undefined>;
 
 /** Where histories may not be read, they are not tried again for so long (milliseconds). */
 const noHistoryMs = 600_000;

@@ -1,6 +1,6 @@
 import { type CallContext, type ExecutionSnapshot, isObject } from "@taskbridge/core/adapter";
 import type { Execution, GcwClient, Step, StepEntry } from "../google/client.ts";
-import type { ExecutionPlace } from "../mapping/execution-name.ts";
+import type { ExecutionLocation } from "../mapping/execution-name.ts";
 import type { HistoryReader } from "./history-reader.ts";
 import type { Evidence, Known } from "./match-steps.ts";
 import { toProgress } from "./to-progress.ts";
@@ -10,7 +10,7 @@ import { isOpen, toQuestions } from "./to-questions.ts";
 export type Details = Pick<ExecutionSnapshot, "questions" | "progress"> & { readonly status: "running" | "waiting" };
 
 export interface DetailItem {
-  readonly place: ExecutionPlace;
+  readonly location: ExecutionLocation;
   /** As they are seen now; undefined where nobody has looked. */
   readonly steps: readonly Step[] | undefined;
   /** What it was started with: JSON; undefined where nobody has looked. */
@@ -53,13 +53,13 @@ type Witness = Pick<Execution, "argument"> & Partial<Pick<Execution, "steps">>;
  */
 const witness = async (
   { client, rates, prompts }: ReadTools,
-  { place, argument }: DetailItem,
+  { location, argument }: DetailItem,
   entries: readonly StepEntry[] | undefined,
   signal: AbortSignal,
 ): Promise<Witness | false> => {
   const needsSteps = entries === undefined && Object.keys(prompts).length > 0;
   const needsArgument = argument === undefined && entries?.some(({ variables }) => isObject(variables.mcp));
-  if (needsSteps || needsArgument) return (await rates.get()) && client.get(place.name, signal);
+  if (needsSteps || needsArgument) return (await rates.get()) && client.get(location.name, signal);
   return argument === undefined ? {} : { argument };
 };
 
@@ -70,18 +70,18 @@ export const readDetails = async (
   context: CallContext,
 ): Promise<DetailRead | undefined> => {
   const { client, entriesOf, rates, prompts, known } = tools;
-  const { place } = item;
+  const { location } = item;
   const { signal } = context;
   if (!(await rates.begin())) return undefined;
-  const callbacks = await client.callbacks(place.name, signal);
+  const callbacks = await client.callbacks(location.name, signal);
   const isAsked = callbacks.some(isOpen);
   const needsEntries = isAsked || rates.hasPlenty();
   if (needsEntries && !(await rates.goOn())) return undefined;
-  const entries = needsEntries ? await entriesOf(place, context) : undefined;
+  const entries = needsEntries ? await entriesOf(location, context) : undefined;
   const seen = isAsked ? await witness(tools, item, entries, signal) : {};
   if (seen === false) return undefined;
   const asked = toQuestions({
-    workflowId: place.workflowId,
+    workflowId: location.workflowId,
     callbacks,
     entries,
     current: seen.steps ?? [],
@@ -91,7 +91,7 @@ export const readDetails = async (
   });
   // A callback that was open before and after the steps were read has its step among them. One that was answered meanwhile has not.
   if (isAsked && !(await rates.goOn())) return undefined;
-  const still = isAsked ? (await client.callbacks(place.name, signal)).filter(isOpen) : [];
+  const still = isAsked ? (await client.callbacks(location.name, signal)).filter(isOpen) : [];
   const open = asked.filter(({ callbackId }) => still.some(({ id }) => id === callbackId));
   const progress = toProgress(entries, item.steps ?? []);
   const details: Details = {

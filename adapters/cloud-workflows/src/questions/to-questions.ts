@@ -48,17 +48,17 @@ const identify = (callbackId: string, match: Match | undefined, entries: Waiting
 };
 
 /** What is read of a prompt (characters): the engine shows less. */
-const mostPrompt = 20_000;
+const maxPrompt = 20_000;
 
 const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value.trim() !== "" ? value.slice(0, mostPrompt) : undefined;
+  typeof value === "string" && value.trim() !== "" ? value.slice(0, maxPrompt) : undefined;
 
 /** A schema from a workflow's variable, which may hold anything. */
 const schemaOf = (value: unknown): JsonObject | undefined => {
   if (!isObject(value)) return undefined;
   try {
     const text = JSON.stringify(value);
-    return text.length > mostPrompt ? undefined : (JSON.parse(blankCallbacks(text)) as JsonObject);
+    return text.length > maxPrompt ? undefined : (JSON.parse(blankCallbacks(text)) as JsonObject);
   } catch {
     // Nested too deep to be a form.
     return undefined;

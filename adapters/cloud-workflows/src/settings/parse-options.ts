@@ -40,7 +40,7 @@ export interface ParsedOptions {
 type Given = Readonly<Record<string, unknown>>;
 
 /** With less, hardly anything would be looked at. */
-const leastShare = 0.01;
+const minShare = 0.01;
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
@@ -81,8 +81,8 @@ const names = ["project", "location", "endpoint", "keyFile", "credentials", "cli
 export const parseOptions = (options: Given, baseDirectory: string = process.cwd()): ParsedOptions => {
   refuseOtherMembers(options, names, "", "unknown option");
   const { client, quotaShare = 0.8 } = options;
-  if (typeof quotaShare !== "number" || !(quotaShare >= leastShare && quotaShare <= 1))
-    throw misconfigured("quotaShare", `must be from ${leastShare} to 1, got ${showValue(quotaShare)}`);
+  if (typeof quotaShare !== "number" || !(quotaShare >= minShare && quotaShare <= 1))
+    throw misconfigured("quotaShare", `must be from ${minShare} to 1, got ${showValue(quotaShare)}`);
   if (client !== undefined && !(isObject(client) && typeof client.createExecution === "function"))
     throw misconfigured("client", "must be an ExecutionsClient");
   const keyFile = options.keyFile === undefined ? undefined : textAt(options, "keyFile", /./, "a path");

@@ -25,7 +25,7 @@ const resourceName = /^projects\/([^/]+)\/locations\/([^/]+)\/workflows\/([^/]+)
 const labelKey = /^\p{Ll}[\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
 const labelValue = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
 const ownLabels: readonly string[] = [runLabel, ...Object.keys(originLabel)];
-const mostLabels = 64 - ownLabels.length;
+const maxLabels = 64 - ownLabels.length;
 
 export const parentOf = ({ project, location }: Parent): string => `projects/${project}/locations/${location}`;
 
@@ -52,8 +52,8 @@ const parseWorkflow = (value: unknown, parent: Parent): string => {
 const parseLabels = (value: unknown): Readonly<Record<string, string>> => {
   if (!isObject(value)) throw misconfigured("labels", `must be a map of texts, got ${showValue(value)}`);
   const entries = Object.entries(value);
-  if (entries.length > mostLabels)
-    throw misconfigured("labels", `at most ${mostLabels} beside ${ownLabels.join(" and ")}`);
+  if (entries.length > maxLabels)
+    throw misconfigured("labels", `at most ${maxLabels} beside ${ownLabels.join(" and ")}`);
   const labels = entries.map(([key, text]): [string, string] => {
     if (ownLabels.includes(key) || !labelKey.test(key))
       throw misconfigured(

@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { type GcwBench, gcwBench, place } from "../gcw-bench.ts";
+import { demoLocation, type GcwBench, gcwBench } from "../gcw-bench.ts";
 import { type SeenTask, type TaskClient, taskClient } from "../task-client.ts";
 import { until } from "../until.ts";
 import { type Served, type ServedFolder, servedFolder } from "./served-folder.ts";
@@ -13,8 +13,8 @@ store: sqlite:./tasks.db
 adapters:
   gcp:
     use: cloud-workflows
-    project: ${place.project}
-    location: ${place.location}
+    project: ${demoLocation.project}
+    location: ${demoLocation.location}
     endpoint: "${endpoint}"
     questions:
       orders:

@@ -16,7 +16,7 @@ import { perform } from "./methods/perform.ts";
 import { toExecutionName } from "./methods/to-execution.ts";
 import type { Meter } from "./quotas.ts";
 import { findRoute, permissions } from "./routes.ts";
-import { checkPlace, toPlace, type World } from "./world.ts";
+import { checkLocation, toLocation, type World } from "./world.ts";
 
 export interface CallState {
   readonly world: World;
@@ -74,13 +74,13 @@ const admit = ({ world, meter, tokens, faults }: CallState, call: Call): void =>
   const { method, resource, token } = call;
   if (tokensExpired || (tokens !== undefined && (token === undefined || !tokens.includes(token))))
     throw unauthenticated();
-  const place = toPlace(world, resource);
-  const excess = meter.take(method, place);
+  const location = toLocation(world, resource);
+  const excess = meter.take(method, location);
   if (excess !== undefined)
-    throw quotaExceeded(excess.metric, excess.limit, world.projects.get(place.split("/")[0] ?? "") ?? "0");
+    throw quotaExceeded(excess.metric, excess.limit, world.projects.get(location.split("/")[0] ?? "") ?? "0");
   const permission = permissions[method];
   if (denies.includes(permission)) throw permissionDenied(permission, resource);
-  checkPlace(world, resource, permission);
+  checkLocation(world, resource, permission);
 };
 
 const failBefore = (fault: Fault, record: CallRecord, message: IncomingMessage, response: ServerResponse): void => {

@@ -45,7 +45,7 @@ describe("callbacks on the fake", () => {
   });
 
   it("keeps one payload until it is taken, and refuses a second", async () => {
-    const name = start({ steps: [awaitCallback("approve", { takesAfterMs: 2_000 }), step("work", 60_000)] });
+    const name = start({ steps: [awaitCallback("approve", { acceptsAfterMs: 2_000 }), step("work", 60_000)] });
     const url = bench.fake.callbackUrl(name, "approve");
     await post(url, { n: 1 });
     expect(await list(name)).toMatchObject([{ waiters: "1", availablePayloads: ['{"n":1}'] }]);

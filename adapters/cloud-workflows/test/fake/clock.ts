@@ -13,12 +13,12 @@ export interface ManualClock extends Clock {
   advance(ms: number): void;
 }
 
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: Date.now,
   until: async (at, signal) => {
-    while (Date.now() < at) await pause(Math.min(at - Date.now(), longestTimerMs), undefined, { signal, ref: false });
+    while (Date.now() < at) await pause(Math.min(at - Date.now(), maxTimerMs), undefined, { signal, ref: false });
   },
 };
 

@@ -95,8 +95,8 @@ describe("executions on the fake", () => {
   });
 
   it("knows no other workflow, location or project", async () => {
-    const at = (place: string) =>
-      errorOf(client.createExecution({ parent: `${place}/workflows/orders`, execution: {} }));
+    const at = (location: string) =>
+      errorOf(client.createExecution({ parent: `${location}/workflows/orders`, execution: {} }));
     expect(await at("projects/demo/locations/mars-1")).toMatchObject({ code: 5 });
     expect(await at("projects/other/locations/europe-west1")).toMatchObject({ code: 7 });
     expect(await errorOf(client.getExecution({ name: `${parent}/executions/none` }))).toMatchObject({ code: 5 });
@@ -139,9 +139,9 @@ describe("executions on the fake", () => {
   it("tells what a test wants told: states that no script comes to", async () => {
     const [name = ""] = bench.fake.populate(bench.fake.workflow("forever", runsOn), 1);
     const stateError = { type: "KMS_ERROR", details: "key disabled" };
-    bench.fake.tell(name, { state: "UNAVAILABLE", stateError });
+    bench.fake.override(name, { state: "UNAVAILABLE", stateError });
     expect(await get(name)).toMatchObject({ state: "UNAVAILABLE", stateError });
-    bench.fake.tell(name, { state: "HIBERNATING" });
+    bench.fake.override(name, { state: "HIBERNATING" });
     expect(await get(name)).toMatchObject({ state: "STATE_UNSPECIFIED" });
     expect((await bench.rest(name)).body).toMatchObject({ state: "HIBERNATING" });
   });

@@ -65,7 +65,7 @@ export interface Fake {
   /** Ends an execution now. */
   end(executionName: string, ending: Ending): void;
   /** What get and list say in place of the truth (`{ state: "UNAVAILABLE", stateError: … }`). undefined: the truth. */
-  tell(executionName: string, instead: Readonly<Record<string, unknown>> | undefined): void;
+  override(executionName: string, instead: Readonly<Record<string, unknown>> | undefined): void;
   /** "Also cancels and deletes all running executions of the workflow" (discovery document of workflows v1). */
   remove(workflowName: string): void;
   /** Replaces the lag. None: `{}`. */
@@ -73,7 +73,7 @@ export interface Fake {
   /** Replaces the faults. None: `{}`. */
   setFaults(faults: Faults): void;
   /** Default 10,000 at once and 100,000 queued. */
-  limitExecutions(mostActive: number, mostQueued?: number): void;
+  limitExecutions(maxActive: number, maxQueued?: number): void;
   /** Tokens left in a method's bucket. */
   tokensLeft(method: MethodName): number;
   /** Cuts all connections. Idempotent. Rejects with what went wrong in the fake itself or in a script, if anything. */
@@ -149,10 +149,10 @@ export const startFake = async (options: FakeOptions = {}): Promise<Fake> => {
       return `${endpoint}/v1/${toExecutionName(world, execution)}/callbacks/${found.id}`;
     },
     end: (name, ending) => resolveExecution(world, name).end(ending),
-    tell: (name, instead) => {
+    override: (name, instead) => {
       const { id } = resolveExecution(world, name);
-      if (instead === undefined) world.told.delete(id);
-      else world.told.set(id, instead);
+      if (instead === undefined) world.overrides.delete(id);
+      else world.overrides.set(id, instead);
     },
     remove: (name) => {
       const workflow = resolveWorkflow(world, name);
@@ -163,9 +163,9 @@ export const startFake = async (options: FakeOptions = {}): Promise<Fake> => {
       world.lag = { getMs: 0, listMs: 0, ...lag };
     },
     setFaults,
-    limitExecutions: (mostActive, mostQueued = 100_000) => {
-      world.mostActive = mostActive;
-      world.mostQueued = mostQueued;
+    limitExecutions: (maxActive, maxQueued = 100_000) => {
+      world.maxActive = maxActive;
+      world.maxQueued = maxQueued;
     },
     tokensLeft: (method) => meter.left(method, `${project}/${location}`),
     close: async () => {
@@ -196,12 +196,12 @@ const createWorld = (
   active: new Map(),
   queued: new Map(),
   quietUntil: new Map(),
-  told: new Map(),
+  overrides: new Map(),
   callbackSegment,
   namesBy,
   lag: { getMs: 0, listMs: 0 },
-  mostActive: 10_000,
-  mostQueued: 100_000,
+  maxActive: 10_000,
+  maxQueued: 100_000,
   sequence: 0,
 });
 

@@ -24,9 +24,9 @@ const readToken = (token: string, digest: string): number => {
 };
 
 /** A size of 0 is one that was not given; more than the most is "coerced down to it"; less than 0 is refused (AIP-158). */
-export const readPageSize = (text: string | null, usual: number, most: number): number => {
+export const readPageSize = (text: string | null, usual: number, max: number): number => {
   const size = text === null || text === "" ? 0 : Number(text);
   if (!Number.isInteger(size)) throw invalidArgument(`Invalid value at 'page_size' (TYPE_INT32), "${text}"`);
   if (size < 0) throw invalidArgument("page_size must not be negative");
-  return size === 0 ? usual : Math.min(size, most);
+  return size === 0 ? usual : Math.min(size, max);
 };

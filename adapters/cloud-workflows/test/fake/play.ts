@@ -181,7 +181,7 @@ export const perform = (options: PerformanceOptions): Performance => {
       callback.slot = payload;
       const line = [...lines].find(({ branch }) => branch.waitsFor?.callback === callback);
       if (line === undefined) return;
-      line.branch.wakeAt = now + (line.branch.waitsFor?.step.takesAfterMs ?? 0);
+      line.branch.wakeAt = now + (line.branch.waitsFor?.step.acceptsAfterMs ?? 0);
       nextAt = Math.min(nextAt, line.branch.wakeAt);
       catchUp(now);
     },

@@ -33,20 +33,20 @@ const metrics: Partial<Record<MethodName, string>> = {
 /** Buckets of tokens, by project and location. */
 export interface Meter {
   /** What a request goes beyond; undefined when it may pass, which uses up a token. */
-  take(method: MethodName, place: string): { readonly metric: string; readonly limit: number } | undefined;
+  take(method: MethodName, location: string): { readonly metric: string; readonly limit: number } | undefined;
   /** Tokens left. Infinity for a method without a quota. */
-  left(method: MethodName, place: string): number;
+  left(method: MethodName, location: string): number;
 }
 
 /** A bucket holds a minute's requests and is filled by the second (assumed: Google tells the rate and not how it counts). */
 export const createMeter = (quotas: Quotas, clock: Clock): Meter => {
   const buckets = new Map<string, { tokens: number; at: number }>();
-  const refill = (method: MethodName, place: string) => {
+  const refill = (method: MethodName, location: string) => {
     const metric = metrics[method];
     const limit = metric === undefined ? undefined : quotas[metric];
     if (metric === undefined || limit === undefined) return undefined;
     const now = clock.now();
-    const key = `${place} ${metric}`;
+    const key = `${location} ${metric}`;
     const bucket = buckets.get(key) ?? { tokens: limit, at: now };
     bucket.tokens = Math.min(limit, bucket.tokens + ((now - bucket.at) / 60_000) * limit);
     bucket.at = now;
@@ -54,9 +54,9 @@ export const createMeter = (quotas: Quotas, clock: Clock): Meter => {
     return { bucket, metric, limit };
   };
   return {
-    left: (method, place) => refill(method, place)?.bucket.tokens ?? Number.POSITIVE_INFINITY,
-    take: (method, place) => {
-      const found = refill(method, place);
+    left: (method, location) => refill(method, location)?.bucket.tokens ?? Number.POSITIVE_INFINITY,
+    take: (method, location) => {
+      const found = refill(method, location);
       if (found === undefined) return undefined;
       if (found.bucket.tokens < 1) return { metric: found.metric, limit: found.limit };
       found.bucket.tokens -= 1;

@@ -166,7 +166,7 @@ function* runAwait(stage: Stage, branch: Branch, one: AwaitStep): Play {
   const deadline = stage.at() + one.timeoutMs;
   callback.waiters += 1;
   branch.waitsFor = { callback, step: one };
-  branch.wakeAt = callback.slot === undefined ? deadline : stage.at() + one.takesAfterMs;
+  branch.wakeAt = callback.slot === undefined ? deadline : stage.at() + one.acceptsAfterMs;
   let payload: Payload | undefined;
   for (;;) {
     yield;

@@ -48,7 +48,7 @@ export interface AwaitStep {
   /** Default 12 hours: https://cloud.google.com/workflows/docs/reference/stdlib/events/await_callback */
   readonly timeoutMs: number;
   /** How long a payload lies there before the workflow takes it (assumed that there is such a time; default 0). */
-  readonly takesAfterMs: number;
+  readonly acceptsAfterMs: number;
   readonly isCaught?: boolean;
   readonly variables?: Readonly<Record<string, JsonValue>>;
 }
@@ -90,7 +90,7 @@ export const awaitCallback = (name: string, more: Partial<AwaitStep> = {}): Awai
   callback: name,
   method: "POST",
   timeoutMs: 43_200_000,
-  takesAfterMs: 0,
+  acceptsAfterMs: 0,
   ...more,
 });
 

@@ -23,20 +23,20 @@ export interface World {
   /** Until when none of those that run does anything by itself. */
   readonly quietUntil: Map<string, number>;
   /** What an answer tells in place of the truth, by the execution's ID. */
-  readonly told: Map<string, Readonly<Record<string, unknown>>>;
+  readonly overrides: Map<string, Readonly<Record<string, unknown>>>;
   /** How the last part but one of a callback's name is written. */
   readonly callbackSegment: "callback" | "callbacks";
   readonly namesBy: "number" | "id";
   lag: Lag;
   /** "Concurrent executions per region, per project." */
-  mostActive: number;
+  maxActive: number;
   /** "Backlogged executions." */
-  mostQueued: number;
+  maxQueued: number;
   sequence: number;
 }
 
 /** Project ID and location of any resource. */
-export const toPlace = (world: World, resource: string): string => {
+export const toLocation = (world: World, resource: string): string => {
   const [, project = "", , location = ""] = resource.split("/");
   return `${toProjectId(world, project)}/${location}`;
 };
@@ -54,8 +54,8 @@ export const toAnswerName = (world: World, name: string): string => {
 };
 
 /** A project that the caller cannot see is denied like one that does not exist (IAM); a location is not found. */
-export const checkPlace = (world: World, resource: string, permission: string): void => {
-  const [project = "", location = ""] = toPlace(world, resource).split("/");
+export const checkLocation = (world: World, resource: string, permission: string): void => {
+  const [project = "", location = ""] = toLocation(world, resource).split("/");
   if (!world.projects.has(project)) throw permissionDenied(permission, resource);
   if (!world.locations.has(location)) throw notFound(`Location '${location}' was not found.`);
 };
@@ -79,43 +79,43 @@ export const isForgotten = (execution: Execution, now: number): boolean => {
 /** What an execution's name means, also when it has just been created and no read would tell of it yet. */
 export const resolveExecution = (world: World, resource: string): Execution => {
   const [, , , , , , , id = ""] = resource.split("/");
-  settleBacklog(world, toPlace(world, resource));
+  settleBacklog(world, toLocation(world, resource));
   const execution = resolveWorkflow(world, resource).byId.get(id);
   if (execution === undefined || isForgotten(execution, world.clock.now())) throw notFound();
   return execution;
 };
 
 /** How many really run. */
-export const countActive = (world: World, place: string): number => {
-  const active = activeOf(world, place);
+export const countActive = (world: World, where: string): number => {
+  const active = activeOf(world, where);
   const now = world.clock.now();
   // Looking takes out those that have ended; it is left to when it matters and something can have happened.
-  if (active.size < world.mostActive || now < (world.quietUntil.get(place) ?? 0)) return active.size;
+  if (active.size < world.maxActive || now < (world.quietUntil.get(where) ?? 0)) return active.size;
   let quietUntil = Number.POSITIVE_INFINITY;
   for (const one of active) quietUntil = Math.min(quietUntil, one.performance()?.nextAt() ?? now);
-  world.quietUntil.set(place, quietUntil);
+  world.quietUntil.set(where, quietUntil);
   return active.size;
 };
 
 /** Counts it among those that run. */
-export const activate = (world: World, place: string, execution: Execution): void => {
-  activeOf(world, place).add(execution);
-  world.quietUntil.delete(place);
+export const activate = (world: World, where: string, execution: Execution): void => {
+  activeOf(world, where).add(execution);
+  world.quietUntil.delete(where);
 };
 
 /** "The backlog execution starts when the concurrency quota becomes available": here, when somebody looks. */
-export const settleBacklog = (world: World, place: string): void => {
-  const queued = world.queued.get(place) ?? [];
-  while (queued.length > 0 && countActive(world, place) < world.mostActive) {
+export const settleBacklog = (world: World, where: string): void => {
+  const queued = world.queued.get(where) ?? [];
+  while (queued.length > 0 && countActive(world, where) < world.maxActive) {
     const next = queued.shift();
     if (next === undefined || next.now().state !== "QUEUED") continue;
     next.begin(world.clock.now());
-    activate(world, place, next);
+    activate(world, where, next);
   }
 };
 
-const activeOf = (world: World, place: string): Set<Execution> => {
-  const active = world.active.get(place) ?? new Set();
-  world.active.set(place, active);
+const activeOf = (world: World, where: string): Set<Execution> => {
+  const active = world.active.get(where) ?? new Set();
+  world.active.set(where, active);
   return active;
 };

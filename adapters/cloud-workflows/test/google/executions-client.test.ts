@@ -22,7 +22,7 @@ const connection = { project: "demo", keyFile: undefined, credentials: undefined
 const signal = new AbortController().signal;
 const open = (endpoint: string = fake.endpoint) => executionsClient({ ...connection, endpoint: new URL(endpoint) });
 
-const told = async (call: Promise<unknown>) => {
+const reported = async (call: Promise<unknown>) => {
   const error: unknown = await call.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -65,7 +65,7 @@ describe("a start", () => {
   test("has certainly not been sent when nobody listens there", async () => {
     const gone = await startFake();
     await gone.close();
-    const { code, notSent, message } = await told(start(gone.endpoint));
+    const { code, notSent, message } = await reported(start(gone.endpoint));
     expect({ code, notSent }).toEqual({ code: "unavailable", notSent: true });
     expect(message).toContain("ECONNREFUSED");
   });
@@ -73,14 +73,14 @@ describe("a start", () => {
   test("may have been sent when it was given up before an answer came", async () => {
     fake.setFaults({ on: { createExecution: { kind: "hang", isAccepted: true } } });
     const giveUp = new AbortController();
-    const started = told(start(undefined, giveUp.signal));
+    const started = reported(start(undefined, giveUp.signal));
     while (fake.journal.starts.length === 0) await new Promise((resolve) => setImmediate(resolve));
     giveUp.abort();
     expect(await started).toMatchObject({ code: "outcome_unknown", notSent: false });
   });
 
   test("is not sent by a signal that has fired", async () => {
-    expect(await told(start(undefined, AbortSignal.abort()))).toMatchObject({ code: "unavailable", notSent: true });
+    expect(await reported(start(undefined, AbortSignal.abort()))).toMatchObject({ code: "unavailable", notSent: true });
     expect(fake.journal.calls).toHaveLength(0);
   });
 });
@@ -101,10 +101,12 @@ describe("requests", () => {
     }
     const client = open(`http://127.0.0.1:${portOf(gateway)}`);
     try {
-      expect(await told(client.create(workflow, { argument: "{}", labels: {} }, signal))).toMatchObject({
+      expect(await reported(client.create(workflow, { argument: "{}", labels: {} }, signal))).toMatchObject({
         code: "outcome_unknown",
       });
-      expect(await told(client.callbacks(`${workflow}/executions/e`, signal))).toMatchObject({ code: "unavailable" });
+      expect(await reported(client.callbacks(`${workflow}/executions/e`, signal))).toMatchObject({
+        code: "unavailable",
+      });
       expect(redirected).toBe(0);
     } finally {
       for (const server of [elsewhere, gateway]) {
@@ -126,7 +128,7 @@ describe("requests", () => {
         },
       });
     });
-    const call = told(client.get(`${workflow}/executions/e`, signal));
+    const call = reported(client.get(`${workflow}/executions/e`, signal));
     await asked;
     client.close();
     expect(await call).toMatchObject({ code: "unavailable" });
@@ -149,7 +151,7 @@ describe("credentials", () => {
   test("whose file is not there are named, and nothing is left to break the process", async () => {
     const client = executionsClient({ ...connection, endpoint: undefined, keyFile: "/nonexistent/key.json" });
     for (const _ of [1, 2])
-      expect(await told(client.get(`${workflow}/executions/e`, signal))).toMatchObject({
+      expect(await reported(client.get(`${workflow}/executions/e`, signal))).toMatchObject({
         code: "misconfigured",
         notSent: true,
         data: { path: "keyFile" },
@@ -181,7 +183,7 @@ describe("credentials", () => {
     };
     const client = executionsClient({ ...connection, endpoint: new URL(fake.endpoint), client: given });
     const [name = ""] = fake.populate(workflow, 1);
-    expect(await told(client.get(name, signal))).toMatchObject({ code: "unavailable", notSent: true });
+    expect(await reported(client.get(name, signal))).toMatchObject({ code: "unavailable", notSent: true });
     expect((await client.get(name, signal)).state).toBe("ACTIVE");
     client.close();
     // It stays its owner's.

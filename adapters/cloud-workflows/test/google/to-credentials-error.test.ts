@@ -11,12 +11,12 @@ afterEach(() => {
   else process.env[variable] = before;
 });
 
-const place = { action: "workflows.executions.create", ifSent: "outcome_unknown" } as const;
+const location = { action: "workflows.executions.create", ifSent: "outcome_unknown" } as const;
 const none = { keyFile: undefined, credentials: undefined, client: undefined };
 const coded = (code: string, message = "", more: object = {}): Error =>
   Object.assign(new Error(message), { code, ...more });
-const told = (error: unknown, given: object = {}) => {
-  const { code, message, notSent, data } = toCredentialsError(error, place, { ...none, ...given });
+const reported = (error: unknown, given: object = {}) => {
+  const { code, message, notSent, data } = toCredentialsError(error, location, { ...none, ...given });
   return { code, message, notSent, path: data?.path };
 };
 const fault = (message: string, path: string) => ({ code: "misconfigured", message, notSent: true, path });
@@ -24,10 +24,10 @@ const fault = (message: string, path: string) => ({ code: "misconfigured", messa
 test("names the variable, and the path that was looked at", () => {
   process.env[variable] = "/nope.json";
   const missing = fault(`${variable}: there is no such file: /nope.json`, "");
-  expect(told(coded("ENOENT"))).toEqual(missing);
-  expect(told(new Error("The file at /nope.json does not exist, or it is not a file. "))).toEqual(missing);
+  expect(reported(coded("ENOENT"))).toEqual(missing);
+  expect(reported(new Error("The file at /nope.json does not exist, or it is not a file. "))).toEqual(missing);
   // The option goes before the variable.
-  expect(told(coded("ENOENT"), { keyFile: "/k.json" }).message).toBe("keyFile: there is no such file: /k.json");
+  expect(reported(coded("ENOENT"), { keyFile: "/k.json" }).message).toBe("keyFile: there is no such file: /k.json");
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
     fault("credentials: is no key that can be used: it does not contain a private_key field", "credentials"),
   ],
 ])("says what is wrong with what was given: %j", (given, error, expected) => {
-  expect(told(error, given)).toEqual(expected);
+  expect(reported(error, given)).toEqual(expected);
 });
 
 test.each([
@@ -68,7 +68,7 @@ test.each([
     /cannot be reached for a token: ENOTFOUND oauth2\.googleapis\.com, for workflows\.executions\.create$/,
   ],
 ])("may be well again by the next call: %s", (error, message) => {
-  expect(told(error, { keyFile: "/k.json" })).toMatchObject({
+  expect(reported(error, { keyFile: "/k.json" })).toMatchObject({
     code: "unavailable",
     notSent: true,
     message: expect.stringMatching(message),

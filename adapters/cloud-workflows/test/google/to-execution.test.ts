@@ -41,6 +41,6 @@ test("tells a failure with its frames, and lines only where they are known", () 
 test.each([
   [{ details: "a key of KMS cannot be used", type: "KMS_ERROR" }, "a key of KMS cannot be used"],
   [{ details: "", type: "KMS_ERROR" }, "KMS_ERROR"],
-] as const)("tells why a state is not to be had: %j", (stateError, told) => {
-  expect(toExecution({ stateError }).stateError).toBe(told);
+] as const)("tells why a state is not to be had: %j", (stateError, reported) => {
+  expect(toExecution({ stateError }).stateError).toBe(reported);
 });

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { withoutLookupWarning } from "../../src/google/without-lookup-warning.ts";
 
-const told: unknown[] = [];
+const reported: unknown[] = [];
 const own = process.emitWarning;
 const note = (warning: unknown): void => {
-  told.push(warning);
+  reported.push(warning);
 };
 beforeEach(() => {
-  told.length = 0;
+  reported.length = 0;
   process.emitWarning = note;
 });
 afterEach(() => {
@@ -30,7 +30,7 @@ test("leaves out the one warning, and only as long as somebody looks", async () 
   );
   await withoutLookupWarning(warn);
   await warn();
-  expect(told).toEqual(["another", "without a type", "another", "without a type"]);
+  expect(reported).toEqual(["another", "without a type", "another", "without a type"]);
   endFirst();
   await first;
   expect(process.emitWarning).toBe(note);

@@ -23,11 +23,11 @@ export interface KillPlan {
   /** Of the answers to starts, answers and cancels, the share that is lost after Google has accepted. */
   readonly lostShare: number;
   /** No more answers than so many are lost. Default: any number. */
-  readonly mostLost?: number;
+  readonly maxLost?: number;
   /** How far lists lag behind (milliseconds). */
   readonly lagMs: number;
   /** In place of the adapter's own (milliseconds). Default: that. */
-  readonly settleMs?: number;
+  readonly visibilityDelayMs?: number;
   readonly mutant?: "sent-again";
 }
 
@@ -94,7 +94,7 @@ interface Scene {
 }
 
 const openScene = async (
-  { lagMs, lostShare, mostLost = Number.POSITIVE_INFINITY, settleMs, mutant }: KillPlan,
+  { lagMs, lostShare, maxLost = Number.POSITIVE_INFINITY, visibilityDelayMs, mutant }: KillPlan,
   random: () => number,
 ): Promise<Scene> => {
   const fake = await startFake();
@@ -107,7 +107,7 @@ const openScene = async (
   proxy.set({
     losesAnswer: (request) => {
       const method = toMethod(request);
-      const isLost = method !== undefined && proxy.lostAnswers < mostLost && random() < lostShare;
+      const isLost = method !== undefined && proxy.lostAnswers < maxLost && random() < lostShare;
       if (isLost) count(`lost answer to a ${method}`);
       return isLost;
     },
@@ -127,7 +127,7 @@ const openScene = async (
       const started = await startServer(serverScript, {
         SETTINGS: JSON.stringify(settings),
         SCENES: JSON.stringify([{ folder, endpoint: `http://${proxy.host}:${proxy.port}`, fault, mutant }]),
-        ...(settleMs === undefined ? {} : { SETTLE_MS: String(settleMs) }),
+        ...(visibilityDelayMs === undefined ? {} : { VISIBILITY_DELAY_MS: String(visibilityDelayMs) }),
       });
       if (started === undefined) return undefined;
       const [url = ""] = JSON.parse(started.url) as readonly string[];
@@ -248,8 +248,8 @@ export const killRun = async (plan: KillPlan): Promise<KillOutcome> => {
       const how = ends[life % ends.length] as string;
       const isOfStart = !/answer|cancel/.test(how);
       // Of what comes to the point at all.
-      const most = isOfStart ? quota : Math.max(1, Math.floor(quota / 10));
-      const server = await scene.serve(how.startsWith("SIG") ? "" : `${how}:${1 + Math.floor(random() * most)}`);
+      const limit = isOfStart ? quota : Math.max(1, Math.floor(quota / 10));
+      const server = await scene.serve(how.startsWith("SIG") ? "" : `${how}:${1 + Math.floor(random() * limit)}`);
       scene.count(how);
       if (server !== undefined) await liveOnce(server, how, next(), random, scene);
     }

@@ -44,7 +44,7 @@ export interface Woken {
 /** What has to be done first takes its time, and nothing of it may be given up before the signal. */
 const settings = toSettings(5_000);
 /** In place of the adapter's minute, in which a list may not show an execution yet (milliseconds). */
-const settleMs = 3_000;
+const visibilityDelayMs = 3_000;
 /** Longer than a call may take, than what a server has claimed, and than its lead in the sweep. */
 const frozenMs = 8_000;
 const n = 7;
@@ -99,7 +99,7 @@ const actOf = (point: Point, scene: Scene, url: string): Act => {
     },
     finish: async (signalled) => {
       scene.arm();
-      if (step === "look") {
+      if (step === "inspect") {
         await attend(client, { taskId, order, asked, leaves: "first" }, scene.isMet);
         await signalled;
       }
@@ -130,7 +130,7 @@ const goOn = async ({ scene: { fake, folder, endpoint }, point, asked }: Act): P
   const promise: StartPromise =
     point.mutant === "sent-again"
       ? { kind: "idempotent", forMs: null }
-      : { kind: "findable", settleMs, windowMs: 90 * 86_400_000 };
+      : { kind: "findable", visibilityDelayMs, windowMs: 90 * 86_400_000 };
   const adapter = { ...real, traits: { ...real.traits, start: promise } };
   const server = await createTaskServer({ ...settings, store, adapters: { gcp: adapter } });
   const close = async (): Promise<void> => {
@@ -191,7 +191,7 @@ const serveScenes = async (points: readonly Point[], scenes: readonly Scene[]): 
   const process = await startServer(serverScript, {
     SETTINGS: JSON.stringify(settings),
     HOLDS: "1",
-    SETTLE_MS: String(settleMs),
+    VISIBILITY_DELAY_MS: String(visibilityDelayMs),
     SCENES: JSON.stringify(
       points.map(({ at, mutant }, index) => ({
         folder: scenes[index]?.folder,
@@ -210,8 +210,8 @@ const meetPoints = async (acts: readonly Act[], signalled: Promise<void>): Promi
   await Promise.all(acts.map((act) => act.prepare()));
   const ends = new Map<Act, Promise<End>>();
   // A look comes in its own time; what the others wait for comes at once, so that nothing is given up before the signal.
-  const isLook = ({ point }: Act): boolean => stepBefore(point) === "look";
-  for (const turn of [acts.filter(isLook), acts.filter((act) => !isLook(act))]) {
+  const isInspect = ({ point }: Act): boolean => stepBefore(point) === "inspect";
+  for (const turn of [acts.filter(isInspect), acts.filter((act) => !isInspect(act))]) {
     for (const act of turn) {
       const end = act.finish(signalled);
       end.catch(() => {});
@@ -237,23 +237,23 @@ export const playPoints = async (
     process = await serveScenes(points, scenes);
     const urls = JSON.parse(process.url) as readonly string[];
     const acts = points.map((point, index) => actOf(point, scenes[index] as Scene, urls[index] ?? ""));
-    let tell = (): void => {};
+    let report = (): void => {};
     const signalled = new Promise<void>((resolve) => {
-      tell = resolve;
+      report = resolve;
     });
     const ends = await meetPoints(acts, signalled);
     process.signal(signal);
-    tell();
+    report();
     const signalledAt = Date.now();
     const isStop = signal === "SIGSTOP";
     if (!isStop) await process.gone;
     // What Google has told the stopped one waits in its sockets.
     for (const { release } of scenes) release();
-    const heard = new Set<Act>();
-    for (const [act, end] of ends) end.then(() => heard.add(act)).catch(() => {});
+    const received = new Set<Act>();
+    for (const [act, end] of ends) end.then(() => received.add(act)).catch(() => {});
     seconds = await Promise.allSettled(acts.map(goOn));
     if (isStop) await sleep(signalledAt + frozenMs - Date.now());
-    const early = new Set(heard);
+    const early = new Set(received);
     process.signal("SIGCONT");
     return await Promise.allSettled(
       acts.map(async (act, index) => {

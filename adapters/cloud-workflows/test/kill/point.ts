@@ -31,9 +31,9 @@ export interface Point {
 }
 
 /** The last step of the client before the point: the call itself, an answer, a cancel, or only that it goes on to look. */
-export const stepBefore = ({ at }: Point): "call" | "answer" | "cancel" | "look" => {
+export const stepBefore = ({ at }: Point): "call" | "answer" | "cancel" | "inspect" => {
   const where = Object.values(at)[0] as string;
-  if (/listCallbacks/.test(where)) return "look";
+  if (/listCallbacks/.test(where)) return "inspect";
   if (/answer|sendHttpCallback/.test(where)) return "answer";
   return /cancel/.test(where) ? "cancel" : "call";
 };

@@ -1,14 +1,14 @@
 // Servers in one process that come to harm where the test says. SCENES is a list of `{ folder, endpoint, fault?, mutant? }`, one for
 // each server; a fault is `POINT:K`, the K-th time that POINT is reached. Then the process kills itself, or, with HOLDS, that server
-// says so by the file `met` in its folder and stays there until the process is continued after a stop. SETTLE_MS replaces the
+// says so by the file `met` in its folder and stays there until the process is continued after a stop. VISIBILITY_DELAY_MS replaces the
 // adapter's own time in which a list may not show an execution yet. Prints a list of URLs.
 import { writeFileSync } from "node:fs";
 import { cloudWorkflows } from "@taskbridge/adapter-cloud-workflows";
 import { createTaskServer } from "@taskbridge/server";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 
-const { SCENES, SETTINGS, SETTLE_MS, HOLDS } = process.env;
-const settle = SETTLE_MS === undefined ? {} : { settleMs: Number(SETTLE_MS) };
+const { SCENES, SETTINGS, VISIBILITY_DELAY_MS, HOLDS } = process.env;
+const settle = VISIBILITY_DELAY_MS === undefined ? {} : { visibilityDelayMs: Number(VISIBILITY_DELAY_MS) };
 const continued = new Promise((resolve) => process.once("SIGCONT", resolve));
 
 const serve = async ({ folder, endpoint, fault = "", mutant }) => {

@@ -46,13 +46,13 @@ export const openLoad = async ({ script, sweepMs = 60_000 }: LoadOptions): Promi
 };
 
 /** The most calls that came within any minute since an instant, as quotas count them. */
-export const mostPerMinute = ({ journal }: Fake, method: string, since: number): number => {
+export const maxPerMinute = ({ journal }: Fake, method: string, since: number): number => {
   const times = journal.calls.filter((call) => call.method === method && call.at >= since).map(({ at }) => at);
-  let most = 0;
+  let limit = 0;
   let from = 0;
   for (const [index, at] of times.entries()) {
     while ((times[from] ?? at) <= at - 60_000) from += 1;
-    most = Math.max(most, index - from + 1);
+    limit = Math.max(limit, index - from + 1);
   }
-  return most;
+  return limit;
 };

@@ -24,20 +24,20 @@ it("executions that are asked for while the quota is used up cost ever fewer cal
     fake.setFaults({ on: { "*": { kind: "error", code: "RESOURCE_EXHAUSTED" } } });
     const asked = (): number => fake.journal.calls.filter(({ status }) => status === 429).length;
     const startedAt = Date.now();
-    let told = 0;
-    const isOver = (): boolean => Date.now() > startedAt + throttledMs && told > before && asked() > 1;
+    let reported = 0;
+    const isOver = (): boolean => Date.now() > startedAt + throttledMs && reported > before && asked() > 1;
     // The first look after the fault may come late where much else runs.
     while (!isOver() && Date.now() < startedAt + throttledMs + 30_000) {
-      told = Math.max(told, await poll());
+      reported = Math.max(reported, await poll());
       await sleep(250);
     }
     process.stderr.write(
-      `throttled: ${running} executions, polled for ${throttledMs} ms: ${asked()} calls, told to come back after ${before} and then ${told} ms\n`,
+      `throttled: ${running} executions, polled for ${throttledMs} ms: ${asked()} calls, told to come back after ${before} and then ${reported} ms\n`,
     );
     // Not one call for each poll of each task, nor one a second: the pauses double.
     expect(asked()).toBeGreaterThan(1);
     expect(asked()).toBeLessThan(running);
-    expect(told).toBeGreaterThan(before);
+    expect(reported).toBeGreaterThan(before);
     fake.setFaults({});
     for (const { name } of fake.executions(workflow)) fake.end(name, { state: "SUCCEEDED", result: "{}" });
     const areDone = async (): Promise<true | undefined> =>

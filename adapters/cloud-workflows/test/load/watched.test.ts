@@ -5,7 +5,7 @@ import type { ExecutionTruth } from "../fake/fake.ts";
 import { awaitCallback, runsOn, step } from "../fake/script.ts";
 import type { SeenTask } from "../task-client.ts";
 import { until } from "../until.ts";
-import { mostPerMinute, openLoad } from "./load-scene.ts";
+import { maxPerMinute, openLoad } from "./load-scene.ts";
 import { toText } from "./percentile.ts";
 import { startAll } from "./start-all.ts";
 
@@ -56,8 +56,8 @@ it(`${running} running executions, all watched, among ${foreign} foreign ones st
     const since = Date.now();
     await sleep(watchedMs / 2);
     const polled = await Promise.all(taskIds.slice(0, 5).map((taskId) => client.get(taskId)));
-    const told = [...polled, ...[...seen.values()].flatMap((frames) => frames.slice(-1).map(({ task }) => task))];
-    const advertised = Math.max(...told.map(({ pollIntervalMs = 0 }) => pollIntervalMs));
+    const reported = [...polled, ...[...seen.values()].flatMap((frames) => frames.slice(-1).map(({ task }) => task))];
+    const advertised = Math.max(...reported.map(({ pollIntervalMs = 0 }) => pollIntervalMs));
     const ending = ours.filter((one) => !asks(numberOf(one))).slice(0, ends);
     const endedAt = Date.now();
     for (const { name } of ending) fake.end(name, { state: "SUCCEEDED", result: "{}" });
@@ -82,7 +82,7 @@ it(`${running} running executions, all watched, among ${foreign} foreign ones st
     });
     const calls = (["getExecution", "listExecutions", "listCallbacks", "listStepEntries"] as const).map((method) => {
       const { asked, throttled } = fake.journal.count(method, since);
-      return `${method} ${asked} (most ${mostPerMinute(fake, method, since)} in a minute, ${throttled} refused)`;
+      return `${method} ${asked} (most ${maxPerMinute(fake, method, since)} in a minute, ${throttled} refused)`;
     });
     process.stderr.write(
       `watched: ${running} executions among ${foreign} foreign ones for ${ms} ms: ${calls.join(", ")}; ` +
@@ -92,7 +92,7 @@ it(`${running} running executions, all watched, among ${foreign} foreign ones st
     );
     for (const [method, quota] of Object.entries(quotas) as [keyof typeof quotas, number][]) {
       expect([method, fake.journal.count(method).throttled]).toEqual([method, 0]);
-      expect(mostPerMinute(fake, method, 0)).toBeLessThanOrEqual(quota);
+      expect(maxPerMinute(fake, method, 0)).toBeLessThanOrEqual(quota);
     }
     expect(Math.max(...late)).toBeLessThan(2 * advertised);
     expect(Math.max(...lateQuestions)).toBeLessThan(questionsWithin);

@@ -34,8 +34,8 @@ test.each([
     raised("", { context: "RuntimeError: stop\nin step x" }),
     { reason: "RuntimeError: stop", detail: "RuntimeError: stop\nin step x" },
   ],
-])("reads %s", (_name, error, told) => {
-  expect(toReason(error)).toEqual(told);
+])("reads %s", (_name, error, reported) => {
+  expect(toReason(error)).toEqual(reported);
 });
 
 test("says where it happened, and how it came there", () => {

@@ -6,11 +6,11 @@ import { parseRef } from "../../src/mapping/execution-name.ts";
 import { detailReader } from "../../src/questions/detail-reader.ts";
 import { callContext } from "../call-context.ts";
 
-const places = Array.from({ length: 10 }, (_, index) =>
+const locations = Array.from({ length: 10 }, (_, index) =>
   parseRef(asExecutionRef(`projects/p/locations/l/workflows/w/executions/e${index}`)),
 );
-const items = places.map((place) => ({ place, steps: undefined, argument: undefined }));
-const [mover = places[0], ...others] = places;
+const items = locations.map((location) => ({ location, steps: undefined, argument: undefined }));
+const [mover = locations[0], ...others] = locations;
 const at = (step: string): readonly Step[] => [{ routine: "main", step }];
 
 test("reads again at once what has moved, even while it was read, and of many nothing else", async () => {
@@ -24,12 +24,12 @@ test("reads again at once what has moved, even while it was read, and of many no
   const client = { callbacks, stepsInProgress: async () => undefined };
   // No other call is made.
   const reader = detailReader(client as unknown as GcwClient, quotasOf(0.8), {});
-  for (const { name } of places) reader.note(name, at("work"));
+  for (const { name } of locations) reader.note(name, at("work"));
   onRead = (name) => {
     if (name === mover?.name) reader.note(name, at("approve"));
   };
   expect((await reader.read(items, callContext())).size).toBe(10);
-  expect(read.toSorted()).toEqual(places.map(({ name }) => name).toSorted());
+  expect(read.toSorted()).toEqual(locations.map(({ name }) => name).toSorted());
   read.length = 0;
   onRead = () => {};
   await reader.read(items, callContext());

@@ -138,11 +138,11 @@ describe("several questions at once", () => {
     // The answer comes once the callbacks have been listed, and before the steps are.
     let lists = 0;
     on.fake.setFaults({ on: { listCallbacks: () => (++lists === 1 ? { kind: "delay", ms: 500 } : undefined) } });
-    const looked = on.see(ref, "detail");
+    const inspected = on.see(ref, "detail");
     while (lists === 0) await new Promise((resolve) => setImmediate(resolve));
     await answer(on, ref, question);
     on.clock.advance(1_000);
-    expect((await looked).questions).toEqual([]);
+    expect((await inspected).questions).toEqual([]);
     expect((await onlyQuestion(on, ref)).message).toBe("two waits for an answer");
   });
 
@@ -203,7 +203,7 @@ describe("a callback that is awaited again", () => {
     on.fake.workflow("publish", { steps: [parallel("both", { one: [awaitCallback("approve")], two: moves })] });
     const ref = await on.start("publish");
     const ids = new Set<string>();
-    for (let look = 0; look < 10; look++) {
+    for (let inspection = 0; inspection < 10; inspection++) {
       ids.add((await onlyQuestion(on, ref)).id.replace(/^gcw:[\w-]+:/, ""));
       on.clock.advance(2_000);
     }

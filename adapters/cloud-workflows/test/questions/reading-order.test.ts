@@ -5,9 +5,9 @@ interface Named extends Candidate {
   readonly name: string;
 }
 
-const at = (name: string, place: string | undefined, more: Partial<Candidate> = {}): Named => ({
+const at = (name: string, location: string | undefined, more: Partial<Candidate> = {}): Named => ({
   name,
-  place,
+  location,
   hasMoved: true,
   isAsked: false,
   readAt: undefined,

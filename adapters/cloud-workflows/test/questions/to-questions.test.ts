@@ -34,7 +34,7 @@ const asked = (more: Partial<Waiting>): readonly Asked[] =>
   });
 
 /** Messages by the callback, and whether a step was found for it. */
-const told = (more: Partial<Waiting>): Readonly<Record<string, string>> =>
+const reported = (more: Partial<Waiting>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     asked(more).map(({ question: { id, message } }) => [
       id.replace(/^gcw:/, "").replace(/:(\d+|[0-9a-f]{12})$/, ""),
@@ -45,19 +45,19 @@ const told = (more: Partial<Waiting>): Readonly<Record<string, string>> =>
 describe("callbacks are matched", () => {
   test("by their addresses among the variables of the steps that go on", () => {
     const entries = [entry("ask_one", details("a")), entry("ask_two", { nested: [{ deep: details("b") }] })];
-    expect(told({ entries })).toEqual({ a: "ask one waits for an answer", b: "ask two waits for an answer" });
+    expect(reported({ entries })).toEqual({ a: "ask one waits for an answer", b: "ask two waits for an answer" });
   });
 
   test("by the variable mcp of the step that holds the address", () => {
     const mcp = { message: "One?", step: "ask_one" };
     const entries = [entry("ask_one", { ...details("a"), mcp }), entry("ask_two", { ...details("b"), mcp })];
-    expect(told({ entries })).toEqual({ a: "One?", b: "ask two waits for an answer" });
+    expect(reported({ entries })).toEqual({ a: "One?", b: "ask two waits for an answer" });
   });
 
   test("by the address that mcp itself names, wherever it is in scope", () => {
     const mcp = { message: "One?", url: urlOf("a") };
     const entries = [entry("ask_one", { mcp, ...details("a") }), entry("work", { mcp, ...details("a") })];
-    expect(told({ entries, callbacks: [callback("a")] })).toEqual({ a: "One?" });
+    expect(reported({ entries, callbacks: [callback("a")] })).toEqual({ a: "One?" });
   });
 
   test("by a step and an address that mcp names together", () => {
@@ -76,9 +76,9 @@ describe("callbacks are matched", () => {
       entry("bucket", {}, { type: "STEP_CONNECTOR_CALL" }),
       entry("ask", {}, { routine: "approval" }),
     ];
-    expect(told({ entries, callbacks: [callback("a")] })).toEqual({ a: "ask waits for an answer" });
+    expect(reported({ entries, callbacks: [callback("a")] })).toEqual({ a: "ask waits for an answer" });
     const prompts = { "approval.ask": { message: "Publish?" } };
-    expect(told({ entries, prompts, callbacks: [callback("a")] })).toEqual({ a: "Publish?" });
+    expect(reported({ entries, prompts, callbacks: [callback("a")] })).toEqual({ a: "Publish?" });
   });
 });
 
@@ -89,25 +89,25 @@ describe("callbacks are not matched", () => {
   test("where nothing tells them apart", () => {
     const entries = [entry("ask_one"), entry("ask_two")];
     const at = " (now at: ask_one, ask_two)";
-    expect(told({ entries })).toEqual({ "a:unmatched": unsure(1, at), "b:unmatched": unsure(2, at) });
-    expect(told({})).toEqual({ "a:unmatched": unsure(1), "b:unmatched": unsure(2) });
+    expect(reported({ entries })).toEqual({ "a:unmatched": unsure(1, at), "b:unmatched": unsure(2, at) });
+    expect(reported({})).toEqual({ "a:unmatched": unsure(1), "b:unmatched": unsure(2) });
   });
 
   test("where both addresses are in scope of both steps", () => {
     const both = { one: { url: urlOf("a") }, two: { url: urlOf("b") } };
-    const questions = told({ entries: [entry("ask_one", both), entry("ask_two", both)] });
+    const questions = reported({ entries: [entry("ask_one", both), entry("ask_two", both)] });
     expect(Object.keys(questions)).toEqual(["a:unmatched", "b:unmatched"]);
   });
 
   test("where a step that runs beside holds the address, too", () => {
     const entries = [entry("ask", details("a")), entry("upload", details("a"))];
-    expect(Object.keys(told({ entries, callbacks: [callback("a")] }))).toEqual(["a:unmatched"]);
+    expect(Object.keys(reported({ entries, callbacks: [callback("a")] }))).toEqual(["a:unmatched"]);
   });
 
   test("to what the execution itself is at, which may be in another branch, and is not named", () => {
     const current = [{ routine: "main", step: "approve_text" }];
     const prompts = { approve_text: { message: "Text?" }, approve_picture: { message: "Picture?" } };
-    expect(told({ current, prompts, callbacks: [callback("a")] })).toEqual({
+    expect(reported({ current, prompts, callbacks: [callback("a")] })).toEqual({
       "a:unmatched": expect.stringMatching(/^publish waits for an answer\. Google does not tell/),
     });
   });
@@ -116,22 +116,22 @@ describe("callbacks are not matched", () => {
     const prompts = { approve: { message: "Text?" } };
     const at = (step: string) => ({ prompts, callbacks: [callback("a")], current: [{ routine: "main", step }] });
     const [before] = asked(at("wipe"));
-    expect(told(at("approve"))).toEqual({ a: "Text?" });
-    expect(Object.keys(told(at("wipe")))).toEqual(["a:unmatched"]);
+    expect(reported(at("approve"))).toEqual({ a: "Text?" });
+    expect(Object.keys(reported(at("wipe")))).toEqual(["a:unmatched"]);
     const known = new Map([["a", before?.known ?? {}]]);
-    expect(Object.keys(told({ ...at("approve"), known }))).toEqual(["a:unmatched"]);
+    expect(Object.keys(reported({ ...at("approve"), known }))).toEqual(["a:unmatched"]);
   });
 
   test("where two steps wait for one callback", () => {
     const callbacks = [callback("a", { waiters: 2 })];
-    expect(Object.keys(told({ callbacks, entries: [entry("ask", details("a"))] }))).toEqual(["a:unmatched"]);
+    expect(Object.keys(reported({ callbacks, entries: [entry("ask", details("a"))] }))).toEqual(["a:unmatched"]);
   });
 
   test("while the answer to one of two is still to be read", () => {
     const callbacks = [callback("a", { payloads: ["x"] }), callback("b")];
     const entries = [entry("approve_text"), entry("approve_picture")];
     const prompts = { approve_text: { message: "Text?" } };
-    expect(told({ callbacks, entries, prompts: { ...prompts, approve_picture: {} } })).toEqual({
+    expect(reported({ callbacks, entries, prompts: { ...prompts, approve_picture: {} } })).toEqual({
       "b:unmatched": expect.stringContaining("now at: approve_text, approve_picture"),
     });
   });
@@ -139,7 +139,7 @@ describe("callbacks are not matched", () => {
 
 test("only those are asked that are waited for and not answered", () => {
   const callbacks = [callback("a", { waiters: 0 }), callback("b", { payloads: ["x"] })];
-  expect(told({ callbacks, entries: [entry("ask")] })).toEqual({});
+  expect(reported({ callbacks, entries: [entry("ask")] })).toEqual({});
 });
 
 describe("a question's ID", () => {
@@ -239,7 +239,10 @@ describe("what a workflow's variable says", () => {
   });
 
   test("never shows a callback's address", () => {
-    const told = question({ message: `POST ${urlOf("a")}`, requestedSchema: { type: "object", title: urlOf("a") } });
-    expect(JSON.stringify({ ...told, secret: "" })).not.toContain("/callbacks/");
+    const reported = question({
+      message: `POST ${urlOf("a")}`,
+      requestedSchema: { type: "object", title: urlOf("a") },
+    });
+    expect(JSON.stringify({ ...reported, secret: "" })).not.toContain("/callbacks/");
   });
 });

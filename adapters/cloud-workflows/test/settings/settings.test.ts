@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { parseOptions } from "../../src/settings/parse-options.ts";
 import { parseTarget } from "../../src/settings/parse-target.ts";
 
-const place = { project: "demo", location: "europe-west1" };
+const where = { project: "demo", location: "europe-west1" };
 const misconfiguredAt = (path: string) => ({ code: "misconfigured", data: { path } });
 const misconfigured = (path: string) => expect.objectContaining(misconfiguredAt(path));
 
@@ -22,8 +22,8 @@ const fileOf = (text: string): string => {
 
 describe("options", () => {
   test("are the place, and what is Google's own default", () => {
-    expect(parseOptions(place)).toEqual({
-      ...place,
+    expect(parseOptions(where)).toEqual({
+      ...where,
       endpoint: undefined,
       keyFile: undefined,
       credentials: undefined,
@@ -35,8 +35,8 @@ describe("options", () => {
 
   test("take a key's path from the folder of the configuration", () => {
     const key = fileOf('{"type":"service_account"}');
-    expect(parseOptions({ ...place, keyFile: basename(key) }, dirname(key)).keyFile).toBe(key);
-    expect(parseOptions({ ...place, keyFile: key }, "/etc").keyFile).toBe(key);
+    expect(parseOptions({ ...where, keyFile: basename(key) }, dirname(key)).keyFile).toBe(key);
+    expect(parseOptions({ ...where, keyFile: key }, "/etc").keyFile).toBe(key);
   });
 
   test.each([
@@ -46,7 +46,7 @@ describe("options", () => {
   ])("name the key's file that holds none: %j", (text, problem) => {
     const key = text === undefined ? "/nonexistent/key.json" : fileOf(text);
     const refused = { ...misconfiguredAt("keyFile"), message: `keyFile: ${problem}: ${key}` };
-    expect(() => parseOptions({ ...place, keyFile: key })).toThrow(expect.objectContaining(refused));
+    expect(() => parseOptions({ ...where, keyFile: key })).toThrow(expect.objectContaining(refused));
   });
 
   test.each([
@@ -55,33 +55,33 @@ describe("options", () => {
     "http://[::1]:8787",
     "https://workflowexecutions-x.p.googleapis.com",
   ])("take %s", (endpoint) => {
-    expect(parseOptions({ ...place, endpoint }).endpoint?.origin).toBe(endpoint);
+    expect(parseOptions({ ...where, endpoint }).endpoint?.origin).toBe(endpoint);
   });
 
   const credentials = { client_email: "a@b", private_key: "k" };
-  const questions = (prompt: unknown) => ({ ...place, questions: { publish: { ask: prompt } } });
+  const questions = (prompt: unknown) => ({ ...where, questions: { publish: { ask: prompt } } });
   test.each([
     [{}, "project"],
     [{ project: "demo" }, "location"],
-    [{ ...place, location: "a/b" }, "location"],
-    [{ ...place, region: "x" }, "region"],
-    [{ ...place, endpoint: "http://example.com" }, "endpoint"],
-    [{ ...place, endpoint: "http://127.0.0.1.example.com" }, "endpoint"],
-    [{ ...place, endpoint: "https://x/v1" }, "endpoint"],
-    [{ ...place, endpoint: "ftp://x" }, "endpoint"],
-    [{ ...place, endpoint: "http://127.0.0.1:1", credentials }, "endpoint"],
-    [{ ...place, endpoint: "http://127.0.0.1:1", keyFile: "k.json" }, "endpoint"],
-    [{ ...place, credentials, keyFile: "k.json" }, "keyFile"],
-    [{ ...place, credentials: { client_email: "a" } }, "credentials"],
-    [{ ...place, client: {} }, "client"],
-    [{ ...place, quotaShare: 0 }, "quotaShare"],
-    [{ ...place, quotaShare: 1.1 }, "quotaShare"],
-    [{ ...place, quotaShare: 1e-12 }, "quotaShare"],
-    [{ ...place, project: ".." }, "project"],
-    [{ ...place, endpoint: "https://:very-secret@x" }, "endpoint"],
-    [{ ...place, endpoint: "https://x/#a" }, "endpoint"],
-    [{ ...place, questions: [] }, "questions"],
-    [{ ...place, questions: { publish: 1 } }, "questions.publish"],
+    [{ ...where, location: "a/b" }, "location"],
+    [{ ...where, region: "x" }, "region"],
+    [{ ...where, endpoint: "http://example.com" }, "endpoint"],
+    [{ ...where, endpoint: "http://127.0.0.1.example.com" }, "endpoint"],
+    [{ ...where, endpoint: "https://x/v1" }, "endpoint"],
+    [{ ...where, endpoint: "ftp://x" }, "endpoint"],
+    [{ ...where, endpoint: "http://127.0.0.1:1", credentials }, "endpoint"],
+    [{ ...where, endpoint: "http://127.0.0.1:1", keyFile: "k.json" }, "endpoint"],
+    [{ ...where, credentials, keyFile: "k.json" }, "keyFile"],
+    [{ ...where, credentials: { client_email: "a" } }, "credentials"],
+    [{ ...where, client: {} }, "client"],
+    [{ ...where, quotaShare: 0 }, "quotaShare"],
+    [{ ...where, quotaShare: 1.1 }, "quotaShare"],
+    [{ ...where, quotaShare: 1e-12 }, "quotaShare"],
+    [{ ...where, project: ".." }, "project"],
+    [{ ...where, endpoint: "https://:very-secret@x" }, "endpoint"],
+    [{ ...where, endpoint: "https://x/#a" }, "endpoint"],
+    [{ ...where, questions: [] }, "questions"],
+    [{ ...where, questions: { publish: 1 } }, "questions.publish"],
     [questions("Go?"), "questions.publish.ask"],
     [questions({ message: "" }), "questions.publish.ask.message"],
     [questions({ schema: "x" }), "questions.publish.ask.schema"],
@@ -96,7 +96,7 @@ describe("options", () => {
     "never repeat a secret: %j",
     (secret) => {
       try {
-        parseOptions({ ...place, ...secret });
+        parseOptions({ ...where, ...secret });
       } catch (error) {
         expect(String(error)).not.toContain("very-secret");
       }
@@ -115,8 +115,8 @@ describe("targets", () => {
       { workflow: "publish", labels: { customer: "{{input.customer}}", n: "7", team: "video" } },
     ],
   ])("take %j", (target, parsed) => {
-    expect(parseTarget(target, place)).toEqual(parsed);
-    expect(parseTarget(parsed, place)).toEqual(parsed);
+    expect(parseTarget(target, where)).toEqual(parsed);
+    expect(parseTarget(parsed, where)).toEqual(parsed);
   });
 
   test.each([
@@ -140,6 +140,6 @@ describe("targets", () => {
     [{ workflow: "publish", labels: { team: "A B" } }, "labels.team"],
     [{ workflow: "publish", labels: { team: "x".repeat(64) } }, "labels.team"],
   ])("refuse %j", (target, path) => {
-    expect(() => parseTarget(target, place)).toThrow(misconfigured(path));
+    expect(() => parseTarget(target, where)).toThrow(misconfigured(path));
   });
 });

@@ -67,9 +67,13 @@ export interface SfnClient {
   history(arn: string, page: PageCall, signal: AbortSignal): Promise<Page<HistoryEvent>>;
   /** How far a distributed Map has come, in items. */
   mapRun(arn: string, signal: AbortSignal): Promise<{ readonly done: number; readonly total: number }>;
-  stop(arn: string, told: { readonly error: string; readonly cause: string }, signal: AbortSignal): Promise<void>;
+  stop(arn: string, fault: { readonly error: string; readonly cause: string }, signal: AbortSignal): Promise<void>;
   succeedTask(token: string, output: string, signal: AbortSignal): Promise<void>;
-  failTask(token: string, told: { readonly error: string; readonly cause: string }, signal: AbortSignal): Promise<void>;
+  failTask(
+    token: string,
+    fault: { readonly error: string; readonly cause: string },
+    signal: AbortSignal,
+  ): Promise<void>;
   keepTask(token: string, signal: AbortSignal): Promise<void>;
   machine(arn: string, signal: AbortSignal): Promise<Machine>;
   listMachines(page: PageCall, signal: AbortSignal): Promise<Page<Machine>>;

@@ -25,7 +25,7 @@ import type { Machine, PageCall, SfnClient, StartCall } from "./client.ts";
 import { ifFree } from "./if-free.ts";
 import { type InTurn, inTurn } from "./in-turn.ts";
 import { toDetails } from "./to-details.ts";
-import { type CallPlace, toError } from "./to-error.ts";
+import { type CallDetails, toError } from "./to-error.ts";
 import { toEvent } from "./to-event.ts";
 
 export type { SFNClient };
@@ -44,10 +44,10 @@ const syncTimeoutMs = 310_000;
  * So many looks at once, and so many calls of tasks' own beside them, which hundreds of looks that AWS is slow to answer keep nobody from.
  * Others wait their turn here: AWS' client would take that for time to connect, and give up.
  */
-const mostAtOnce = 50;
+const maxAtOnce = 50;
 /** Each Express execution that runs holds a connection of its own. */
-const mostSyncs = 1_000;
-const sockets = { maxSockets: 2 * mostAtOnce + mostSyncs } as const;
+const maxSyncs = 1_000;
+const sockets = { maxSockets: 2 * maxAtOnce + maxSyncs } as const;
 
 /**
  * The engine repeats what may be repeated, and knows what a repeat means; the client's own retries would hide throttling from it, and
@@ -82,30 +82,30 @@ const toMachine = (described: Partial<DescribeStateMachineOutput>): Machine => {
   return { arn, name, type, description };
 };
 
-type Looks = "describe" | "listRunning" | "history" | "mapRun" | "tags";
+type ReadOperations = "describe" | "listRunning" | "history" | "mapRun" | "tags";
 
 /** What can wait. */
-const looks = (look: Call): Pick<SfnClient, Looks> => ({
+const readOperations = (read: Call): Pick<SfnClient, ReadOperations> => ({
   describe: async (arn, signal) =>
-    toDetails(await look("DescribeExecution", signal, new DescribeExecutionCommand({ executionArn: arn }))),
+    toDetails(await read("DescribeExecution", signal, new DescribeExecutionCommand({ executionArn: arn }))),
   listRunning: async (machineArn, page, signal) => {
     const call = { stateMachineArn: machineArn, statusFilter: "RUNNING", ...paging(page) } as const;
-    const { executions = [], nextToken } = await look("ListExecutions", signal, new ListExecutionsCommand(call));
+    const { executions = [], nextToken } = await read("ListExecutions", signal, new ListExecutionsCommand(call));
     return { rows: executions.map(toDetails), next: nextToken };
   },
   history: async (arn, page, signal) => {
     const call = { executionArn: arn, reverseOrder: true, includeExecutionData: true, ...paging(page) };
-    const { events = [], nextToken } = await look("GetExecutionHistory", signal, new GetExecutionHistoryCommand(call));
+    const { events = [], nextToken } = await read("GetExecutionHistory", signal, new GetExecutionHistoryCommand(call));
     return { rows: events.map(toEvent), next: nextToken };
   },
   mapRun: async (arn, signal) => {
-    const { itemCounts } = await look("DescribeMapRun", signal, new DescribeMapRunCommand({ mapRunArn: arn }));
+    const { itemCounts } = await read("DescribeMapRun", signal, new DescribeMapRunCommand({ mapRunArn: arn }));
     const { succeeded = 0, failed = 0, timedOut = 0, aborted = 0, total = 0 } = itemCounts ?? {};
     return { done: succeeded + failed + timedOut + aborted, total };
   },
   tags: async (arn, signal) => {
     const command = new ListTagsForResourceCommand({ resourceArn: arn });
-    const { tags = [] } = await look("ListTagsForResource", signal, command);
+    const { tags = [] } = await read("ListTagsForResource", signal, command);
     return Object.fromEntries(tags.map(({ key = "", value = "" }) => [key, value]));
   },
 });
@@ -113,19 +113,19 @@ const looks = (look: Call): Pick<SfnClient, Looks> => ({
 type Needs = "machine" | "listMachines" | "keepTask";
 
 /** What a start or an open question needs soon, and may be asked twice. */
-const needs = (look: Call): Pick<SfnClient, Needs> => ({
+const needs = (read: Call): Pick<SfnClient, Needs> => ({
   machine: async (arn, signal) => {
     // Without the definition no KMS key is needed.
     const command = new DescribeStateMachineCommand({ stateMachineArn: arn, includedData: "METADATA_ONLY" });
-    return toMachine(await look("DescribeStateMachine", signal, command));
+    return toMachine(await read("DescribeStateMachine", signal, command));
   },
   listMachines: async (page, signal) => {
     const command = new ListStateMachinesCommand(paging(page));
-    const { stateMachines = [], nextToken } = await look("ListStateMachines", signal, command);
+    const { stateMachines = [], nextToken } = await read("ListStateMachines", signal, command);
     return { rows: stateMachines.map(toMachine), next: nextToken };
   },
   keepTask: async (taskToken, signal) => {
-    await look("SendTaskHeartbeat", signal, new SendTaskHeartbeatCommand({ taskToken }));
+    await read("SendTaskHeartbeat", signal, new SendTaskHeartbeatCommand({ taskToken }));
   },
 });
 
@@ -140,14 +140,14 @@ const changes = (change: Call): Pick<SfnClient, Changes> => ({
     const { executionArn = "", startDate } = await change("StartExecution", signal, command);
     return { arn: executionArn, startedAt: startDate?.getTime() ?? 0 };
   },
-  stop: async (arn, told, signal) => {
-    await change("StopExecution", signal, new StopExecutionCommand({ executionArn: arn, ...told }));
+  stop: async (arn, fault, signal) => {
+    await change("StopExecution", signal, new StopExecutionCommand({ executionArn: arn, ...fault }));
   },
   succeedTask: async (taskToken, output, signal) => {
     await change("SendTaskSuccess", signal, new SendTaskSuccessCommand({ taskToken, output }));
   },
-  failTask: async (taskToken, told, signal) => {
-    await change("SendTaskFailure", signal, new SendTaskFailureCommand({ taskToken, ...told }));
+  failTask: async (taskToken, fault, signal) => {
+    await change("SendTaskFailure", signal, new SendTaskFailureCommand({ taskToken, ...fault }));
   },
 });
 
@@ -164,7 +164,7 @@ export const sfnClient = (options: ConnectionOptions): SfnClient => {
     return made;
   };
   const call = async <Value>(
-    place: CallPlace,
+    location: CallDetails,
     turn: InTurn,
     signal: AbortSignal,
     work: (client: SFNClient) => Promise<Value>,
@@ -181,25 +181,25 @@ export const sfnClient = (options: ConnectionOptions): SfnClient => {
       // Looking for credentials takes no signal, nor does waiting.
       return await withSignal(signal, () => turn(inItsTurn));
     } catch (error) {
-      if (hasTurn || isBridgeError(error)) throw toError(error, place);
-      const message = `${place.action}: given up before it was sent`;
+      if (hasTurn || isBridgeError(error)) throw toError(error, location);
+      const message = `${location.action}: given up before it was sent`;
       throw new BridgeError("unavailable", message, { notSent: true, cause: error });
     }
   };
   const callWith =
-    (ifSent: CallPlace["ifSent"], turn: InTurn, requestTimeout?: number): Call =>
+    (ifSent: CallDetails["ifSent"], turn: InTurn, requestTimeout?: number): Call =>
     (name, signal, command) =>
       call({ action: `states:${name}`, ifSent }, turn, signal, (client) =>
         client.send(command, { abortSignal: signal, ...(requestTimeout === undefined ? {} : { requestTimeout }) }),
       );
-  const looking = inTurn(mostAtOnce);
-  const acting = inTurn(mostAtOnce);
-  const syncing = ifFree(mostSyncs, "Express executions are awaited");
+  const runReads = inTurn(maxAtOnce);
+  const acting = inTurn(maxAtOnce);
+  const syncing = ifFree(maxSyncs, "Express executions are awaited");
 
   return {
     region: (signal) =>
       call({ action: "states:region", ifSent: "unavailable" }, acting, signal, (client) => client.config.region()),
-    ...looks(callWith("unavailable", looking)),
+    ...readOperations(callWith("unavailable", runReads)),
     ...needs(callWith("unavailable", acting)),
     ...changes(callWith("outcome_unknown", acting)),
     ...syncs(callWith("outcome_unknown", syncing, syncTimeoutMs)),

@@ -2,28 +2,34 @@ import { BridgeError, type BridgeErrorCode, isBridgeError } from "@taskbridge/co
 import { cutText } from "../mapping/cut-text.ts";
 
 /** What was called, and what it is when nobody knows whether it arrived. */
-export interface CallPlace {
+export interface CallDetails {
   /** AWS' name for it, as in a policy: `states:StartExecution`. */
   readonly action: string;
   readonly ifSent: "unavailable" | "outcome_unknown";
 }
 
-type Told = readonly [code: BridgeErrorCode, message: string];
+type CodeAndMessage = readonly [code: BridgeErrorCode, message: string];
 
-const throttled: Told = ["throttled", "AWS limits the rate of"];
-const expired: Told = ["unavailable", "the server's AWS credentials have expired for"];
-const wrongClock: Told = ["unavailable", "the server's clock differs from AWS', which is allowed for from now on, for"];
-const unknownCredentials: Told = ["denied", "AWS does not take the server's credentials (or its region is wrong) for"];
-const noCredentials: Told = ["unavailable", "the server has no AWS credentials at present for"];
-const denied: Told = ["denied", "the server's AWS credentials do not allow"];
-const key: Told = ["denied", "the KMS key of the state machine cannot be used for"];
-const gone: Told = ["not_found", "no such state machine in this account and region, or it is being deleted:"];
-const wrongType: Told = ["misconfigured", "a state machine of this type does not know"];
-const closed: Told = ["conflict", "the task is closed or its token is not valid:"];
-const badInput: Told = ["invalid_input", "AWS refuses what was sent with"];
+const throttled: CodeAndMessage = ["throttled", "AWS limits the rate of"];
+const expired: CodeAndMessage = ["unavailable", "the server's AWS credentials have expired for"];
+const wrongClock: CodeAndMessage = [
+  "unavailable",
+  "the server's clock differs from AWS', which is allowed for from now on, for",
+];
+const unknownCredentials: CodeAndMessage = [
+  "denied",
+  "AWS does not take the server's credentials (or its region is wrong) for",
+];
+const noCredentials: CodeAndMessage = ["unavailable", "the server has no AWS credentials at present for"];
+const denied: CodeAndMessage = ["denied", "the server's AWS credentials do not allow"];
+const key: CodeAndMessage = ["denied", "the KMS key of the state machine cannot be used for"];
+const gone: CodeAndMessage = ["not_found", "no such state machine in this account and region, or it is being deleted:"];
+const wrongType: CodeAndMessage = ["misconfigured", "a state machine of this type does not know"];
+const closed: CodeAndMessage = ["conflict", "the task is closed or its token is not valid:"];
+const badInput: CodeAndMessage = ["invalid_input", "AWS refuses what was sent with"];
 
 /** What AWS refuses, by the error's name. Nothing was done then. */
-const refusals: Readonly<Record<string, Told>> = {
+const refusals: Readonly<Record<string, CodeAndMessage>> = {
   AccessDeniedException: denied,
   AccessDenied: denied,
   UnauthorizedOperation: denied,
@@ -99,7 +105,7 @@ const isOfClock = ({ name, message }: Thrown): boolean =>
   /^(InvalidSignatureException|SignatureDoesNotMatch)$/.test(textOf(name)) &&
   /signature (has )?expired|not yet current/i.test(textOf(message));
 
-const refusalOf = (thrown: Thrown, status: number | undefined): Told | undefined => {
+const refusalOf = (thrown: Thrown, status: number | undefined): CodeAndMessage | undefined => {
   // Whatever it is that stands between and limits rates, and whatever it sends with that.
   if (status === 429) return throttled;
   if (isOfClock(thrown)) return wrongClock;
@@ -108,7 +114,7 @@ const refusalOf = (thrown: Thrown, status: number | undefined): Told | undefined
 };
 
 /** What nobody refused by a name that is known here. */
-const toUnknown = (thrown: Thrown, status: number | undefined, { action, ifSent }: CallPlace): BridgeError => {
+const toUnknown = (thrown: Thrown, status: number | undefined, { action, ifSent }: CallDetails): BridgeError => {
   if (/region is missing/i.test(textOf(thrown.message)))
     return new BridgeError("misconfigured", "no AWS region is set: give `region`, or AWS_REGION", {
       notSent: true,
@@ -138,15 +144,15 @@ const toUnknown = (thrown: Thrown, status: number | undefined, { action, ifSent 
  * An error of the AWS client. Messages name the action, since that is what a policy lacks; AWS' own text, which names users and
  * accounts, stays in the cause.
  */
-export const toError = (error: unknown, place: CallPlace): BridgeError => {
+export const toError = (error: unknown, location: CallDetails): BridgeError => {
   if (isBridgeError(error)) return error;
   const thrown = (error ?? {}) as Thrown;
   const status = thrown.$metadata?.httpStatusCode ?? thrown.$response?.statusCode;
   const refusal = refusalOf(thrown, status);
-  if (refusal === undefined) return toUnknown(thrown, status, place);
+  if (refusal === undefined) return toUnknown(thrown, status, location);
   const [code, message] = refusal;
   const pause = code === "throttled" ? { retryAfterMs: retryAfterMs(thrown) ?? throttlePauseMs } : {};
   const why = code === "invalid_input" ? `: ${cutText(textOf(thrown.message), 200)}` : "";
-  const data = { action: place.action, awsError: textOf(thrown.name) };
-  return new BridgeError(code, `${message} ${place.action}${why}`, { notSent: true, ...pause, data, cause: error });
+  const data = { action: location.action, awsError: textOf(thrown.name) };
+  return new BridgeError(code, `${message} ${location.action}${why}`, { notSent: true, ...pause, data, cause: error });
 };

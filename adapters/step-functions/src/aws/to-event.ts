@@ -17,7 +17,9 @@ interface SfnEvent {
 }
 
 /** Members of the details, whichever kind they are of: every event has one at most. */
-type Told = Pick<HistoryEvent, "length" | "mapRunArn" | "output" | "error" | "cause"> & { readonly name?: string };
+type EventFields = Pick<HistoryEvent, "length" | "mapRunArn" | "output" | "error" | "cause"> & {
+  readonly name?: string;
+};
 
 const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1_000);
 
@@ -33,7 +35,7 @@ const toTask = ({ taskScheduledEventDetails: scheduled }: SfnEvent): ScheduledTa
 export const toEvent = (event: SfnEvent): HistoryEvent => {
   const { id = 0, previousEventId: previousId = 0, type = "", timestamp } = event;
   const [, details] = Object.entries(event).find(([member]) => member.endsWith("EventDetails")) ?? [];
-  const { name, length, mapRunArn, output, error, cause } = (details ?? {}) as Told;
+  const { name, length, mapRunArn, output, error, cause } = (details ?? {}) as EventFields;
   const state = /State(Entered|Exited)$|^MapIteration/.test(type) ? name : undefined;
   const at = timestamp?.getTime() ?? 0;
   return { id, previousId, type, at, state, task: toTask(event), length, mapRunArn, output, error, cause };

@@ -1,12 +1,12 @@
 import { type ExecutionUpdate, isObject } from "@taskbridge/core/adapter";
-import { type ExecutionPlace, parseExecutionArn, toRef } from "../mapping/execution-arn.ts";
+import { type ExecutionLocation, parseExecutionArn, toRef } from "../mapping/execution-arn.ts";
 
 /** As the engine makes start keys; an execution with another name is somebody else's. */
 const ourName = /^mcp-[0-9a-f]{32}$/;
 
 export interface ParsedEvent {
   readonly update: ExecutionUpdate;
-  readonly place: ExecutionPlace;
+  readonly location: ExecutionLocation;
   /** An event that says that it runs after it has run before. */
   readonly isRedrive: boolean;
 }
@@ -27,15 +27,15 @@ export const parseEvent = (body: string): ParsedEvent | "foreign" | "unreadable"
   const detail = event.source === "aws.states" && isObject(event.detail) ? event.detail : undefined;
   const arn = detail === undefined ? event.execution : detail.executionArn;
   if (detail !== undefined && typeof arn === "string" && !arn.includes(":execution:")) return "foreign";
-  const place = typeof arn === "string" ? parseExecutionArn(arn) : undefined;
-  if (place === undefined) return "unreadable";
-  if (!ourName.test(place.name)) return "foreign";
-  const named = { ref: toRef(place.arn) };
+  const location = typeof arn === "string" ? parseExecutionArn(arn) : undefined;
+  if (location === undefined) return "unreadable";
+  if (!ourName.test(location.name)) return "foreign";
+  const named = { ref: toRef(location.arn) };
   const isRunning = detail?.status === "RUNNING";
   return {
     // That it has begun needs no look.
     update: isRunning ? { ...named, snapshot: { status: "running" } } : named,
-    place,
+    location,
     isRedrive: isRunning && typeof detail?.redriveCount === "number" && detail.redriveCount > 0,
   };
 };

@@ -5,7 +5,7 @@ import type { QueueClient, QueueMessage } from "./queue-client.ts";
 /** The longest that SQS waits. */
 const pollSeconds = 20;
 /** After so many failures in a row the subscription ends, and the engine says so and tries again. */
-const mostFailures = 5;
+const maxFailures = 5;
 /** Before another try, doubled each time (milliseconds). */
 const firstPauseMs = 500;
 
@@ -30,8 +30,8 @@ const take = async (
     const event = parseEvent(body);
     if (event === "unreadable") log("warn", `message ${id} of the queue names no execution: it is dropped`);
     if (typeof event === "string") return [];
-    if (event.isRedrive) log("info", `${event.place.name} was redriven: a task that has ended keeps its first end`);
-    hurry(event.place.arn);
+    if (event.isRedrive) log("info", `${event.location.name} was redriven: a task that has ended keeps its first end`);
+    hurry(event.location.arn);
     return [event.update];
   });
   if (updates.length > 0) await sink(updates);
@@ -61,7 +61,7 @@ export const watchQueue = async (
         if (closing.signal.aborted) return;
         // What could not be handed on is not deleted, and comes again.
         messages = [];
-        if (++failures >= mostFailures) throw error;
+        if (++failures >= maxFailures) throw error;
         await tools.pause(firstPauseMs * 2 ** failures, closing.signal).catch(() => {});
       }
     }

@@ -25,9 +25,9 @@ const toEnd = (details: ExecutionDetails): InspectOutcome => {
   const snapshot = toSnapshot(details);
   if (snapshot === undefined)
     return { notFound: { proven: true, reason: `AWS tells a status that is not known here: ${details.status}` } };
-  const { url: _noPage, ...told } = snapshot;
+  const { url: _noPage, ...known } = snapshot;
   const startedAt = Math.min(details.startedAt, details.endedAt ?? details.startedAt);
-  return { snapshot: { ...told, startedAt } };
+  return { snapshot: { ...known, startedAt } };
 };
 
 /** Starts an Express execution and awaits its end, which AWS tells to nobody else. Never rejects. `startedAt`: epoch milliseconds. */

@@ -1,16 +1,16 @@
 import { asExecutionRef, BridgeError, type ExecutionRef, isObject } from "@taskbridge/core/adapter";
 
 /** What an Express execution is known by here: AWS gives it an ARN that nobody can ask for. */
-export interface ExpressPlace {
+export interface ExpressLocation {
   readonly key: string;
   /** Epoch milliseconds. */
   readonly startedAt: number;
 }
 
-export const toExpressRef = ({ key, startedAt }: ExpressPlace): ExecutionRef =>
+export const toExpressRef = ({ key, startedAt }: ExpressLocation): ExecutionRef =>
   asExecutionRef(JSON.stringify({ v: 1, express: key, at: startedAt }));
 
-export const parseExpressRef = (ref: ExecutionRef): ExpressPlace => {
+export const parseExpressRef = (ref: ExecutionRef): ExpressLocation => {
   let value: unknown;
   try {
     value = JSON.parse(ref);

@@ -24,7 +24,7 @@ import { awaitRun, type RunEnd } from "./await-run.ts";
 import { parseExpressRef, toExpressRef } from "./express-ref.ts";
 
 /** An Express execution takes five minutes at most; with as much more as clocks and networks need (milliseconds). */
-const longestMs = 6 * 60_000;
+const maxMs = 6 * 60_000;
 /** How long an end is kept for those who look (milliseconds). */
 const keptMs = 15 * 60_000;
 
@@ -58,23 +58,23 @@ interface Run {
 const toSnapshot = (outcome: InspectOutcome): { readonly snapshot?: ExecutionSnapshot } =>
   "snapshot" in outcome ? { snapshot: outcome.snapshot } : {};
 
-const tell = async (
+const notifySinks = async (
   run: Run,
   { outcome }: RunEnd,
   sinks: ReadonlySet<Sink>,
   log: CallContext["log"],
 ): Promise<void> => {
   const update = { key: run.key, ref: toExpressRef(run), ...toSnapshot(outcome) };
-  const told = await Promise.allSettled([...sinks].map((sink) => sink([update])));
+  const deliveries = await Promise.allSettled([...sinks].map((sink) => sink([update])));
   // The next look tells it.
-  for (const one of told)
+  for (const one of deliveries)
     if (one.status === "rejected")
       log("warn", `an end was not written down at once: ${toBridgeError(one.reason).message}`);
 };
 
 /** Of what this process does not await: perhaps another process of this server does, and tells its end. */
 const elsewhere = (startedAt: number, now: number): InspectOutcome => {
-  if (now - startedAt >= longestMs) {
+  if (now - startedAt >= maxMs) {
     const reason = "the process that awaited it has ended, and AWS lets nobody ask for an Express execution";
     return { notFound: { proven: true, reason } };
   }
@@ -116,13 +116,13 @@ export const expressRuns = (
   const open = new Set<Promise<void>>();
 
   const follow = (run: Run, log: CallContext["log"]): void => {
-    const told = run.ended
+    const deliveries = run.ended
       .then(async (end) => {
         run.end = end;
-        if (run.isAccepted) await tell(run, end, sinks, log);
+        if (run.isAccepted) await notifySinks(run, end, sinks, log);
       })
-      .finally(() => open.delete(told));
-    open.add(told);
+      .finally(() => open.delete(deliveries));
+    open.add(deliveries);
   };
 
   return {

@@ -1,7 +1,7 @@
 import { asExecutionRef, BridgeError, type ExecutionRef } from "@taskbridge/core/adapter";
 
 /** An execution's ARN taken apart. */
-export interface ExecutionPlace {
+export interface ExecutionLocation {
   readonly arn: string;
   readonly region: string;
   /** Of the state machine, without version or alias. */
@@ -12,7 +12,7 @@ export interface ExecutionPlace {
 const executionArn = /^arn:([\w-]+):states:([\w-]+):(\d{12}):execution:([^\s:]+):([^\s:]+)$/;
 
 /** Undefined for what is not the ARN of an execution of a Standard machine. */
-export const parseExecutionArn = (arn: string): ExecutionPlace | undefined => {
+export const parseExecutionArn = (arn: string): ExecutionLocation | undefined => {
   const [, partition, region, account, machine, name] = executionArn.exec(arn) ?? [];
   if (region === undefined || name === undefined) return undefined;
   return { arn, region, name, machineArn: `arn:${partition}:states:${region}:${account}:stateMachine:${machine}` };
@@ -25,9 +25,9 @@ export const executionArnOf = (machineArn: string, name: string): string =>
 /** A ref of ours is the ARN, so that an operator can adopt an execution by it. */
 export const toRef = (arn: string): ExecutionRef => asExecutionRef(arn);
 
-export const parseRef = (ref: ExecutionRef): ExecutionPlace => {
-  const place = parseExecutionArn(ref);
-  if (place !== undefined) return place;
+export const parseRef = (ref: ExecutionRef): ExecutionLocation => {
+  const location = parseExecutionArn(ref);
+  if (location !== undefined) return location;
   throw new BridgeError("invalid_input", `not an execution's ARN: ${ref.slice(0, 100)}`, { data: { path: "ref" } });
 };
 

@@ -27,17 +27,17 @@ const digitsOf = (number: string): string => {
 /** Of a text that is JSON. */
 const readTokens = (json: string): { readonly isDeep: boolean; readonly changesNumbers: boolean } => {
   let depth = 0;
-  let most = 0;
+  let limit = 0;
   let isInText = false;
   let changesNumbers = false;
   for (const [token] of json.matchAll(tokens)) {
     if (token === '"') isInText = !isInText;
     else if (isInText) continue;
-    else if (token === "[" || token === "{") most = Math.max(most, ++depth);
+    else if (token === "[" || token === "{") limit = Math.max(limit, ++depth);
     else if (token === "]" || token === "}") depth--;
     else changesNumbers ||= isChanged(token);
   }
-  return { isDeep: most > deepest, changesNumbers };
+  return { isDeep: limit > deepest, changesNumbers };
 };
 
 const parse = (text: string): { readonly value: JsonValue } | undefined => {

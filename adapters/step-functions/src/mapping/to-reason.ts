@@ -2,8 +2,8 @@ import { isObject } from "@taskbridge/core/adapter";
 import { cutText } from "./cut-text.ts";
 
 /** Longer texts say no more to a person: in characters. */
-const mostReason = 500;
-const mostDetail = 4_000;
+const maxReasonLength = 500;
+const maxDetail = 4_000;
 /** Machines that run machines that run machines. */
 const deepest = 10;
 
@@ -29,19 +29,23 @@ const innermost = (
   cause: string,
   depth = 0,
 ): { error: string | undefined; text: string; stack?: unknown } => {
-  const told = parseObject(cause);
-  if (told === undefined) return { error, text: cause };
-  const inner = textIn(told, ["Cause", "cause"]);
-  const innerError = textIn(told, ["Error", "error"]) ?? error;
+  const reasonText = parseObject(cause);
+  if (reasonText === undefined) return { error, text: cause };
+  const inner = textIn(reasonText, ["Cause", "cause"]);
+  const innerError = textIn(reasonText, ["Error", "error"]) ?? error;
   if (inner !== undefined && depth < deepest) return innermost(innerError, inner, depth + 1);
-  const text = textIn(told, members);
+  const text = textIn(reasonText, members);
   if (text !== undefined)
-    return { error: textIn(told, ["errorType"]) ?? error, text, stack: told.trace ?? told.stackTrace };
-  return textIn(told, ["Error"]) === undefined ? { error, text: cause } : { error: innerError, text: "" };
+    return {
+      error: textIn(reasonText, ["errorType"]) ?? error,
+      text,
+      stack: reasonText.trace ?? reasonText.stackTrace,
+    };
+  return textIn(reasonText, ["Error"]) === undefined ? { error, text: cause } : { error: innerError, text: "" };
 };
 
 /** A text on one line, without control characters: who writes a machine's errors does not steer a terminal. */
-export const toLine = (text: string): string => cutText(text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), mostReason);
+export const toLine = (text: string): string => cutText(text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), maxReasonLength);
 
 /** One line for a person from an execution's `error` and `cause`, and the stack of a Lambda function. */
 export const toReason = (
@@ -52,7 +56,7 @@ export const toReason = (
   const reason = [...new Set([error, inner.error, inner.text].map((text = "") => toLine(text)))]
     .filter(Boolean)
     .join(": ");
-  const stack = Array.isArray(inner.stack) ? cutText(inner.stack.map(String).join("\n"), mostDetail) : "";
+  const stack = Array.isArray(inner.stack) ? cutText(inner.stack.map(String).join("\n"), maxDetail) : "";
   return {
     reason: reason === "" ? "failed without an error or a cause" : reason,
     ...(stack === "" ? {} : { detail: stack }),

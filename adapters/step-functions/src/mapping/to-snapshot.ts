@@ -22,14 +22,14 @@ export const toStatus = (status: string): ExecutionStatus | undefined =>
 const ofMachine = { error: "States.Timeout", cause: "the state machine's TimeoutSeconds have passed" };
 
 const toFailure = ({ status, error, cause }: ExecutionDetails): ExecutionFailure | undefined => {
-  const told =
+  const reported =
     status === "TIMED_OUT" ? { error: error ?? ofMachine.error, cause: cause ?? ofMachine.cause } : { error, cause };
-  if (status === "ABORTED" && told.error === undefined && told.cause === undefined) return undefined;
-  const { reason, detail } = toReason(told.error, told.cause);
+  if (status === "ABORTED" && reported.error === undefined && reported.cause === undefined) return undefined;
+  const { reason, detail } = toReason(reported.error, reported.cause);
   return {
     kind: "job",
     reason,
-    ...(told.error === undefined ? {} : { code: toLine(told.error) }),
+    ...(reported.error === undefined ? {} : { code: toLine(reported.error) }),
     ...(detail === undefined ? {} : { detail }),
   };
 };

@@ -76,14 +76,14 @@ const shared = (call: Call): Call => {
   };
 };
 
-const told = { error: "Taskbridge.Check", cause: "a check" };
+const fault = { error: "Taskbridge.Check", cause: "a check" };
 
 type Probes = readonly (readonly [call: Call, lost: string])[];
 
 /** A token says of no machine that it is its own, so that one answer goes for all. */
 const answerProbes = ({ client }: Checked, signal: AbortSignal): Probes => [
   [shared(() => client.succeedTask(nobody, "{}", signal)), "questions cannot be answered"],
-  [shared(() => client.failTask(nobody, told, signal)), "questions cannot be declined"],
+  [shared(() => client.failTask(nobody, fault, signal)), "questions cannot be declined"],
   [shared(() => client.keepTask(nobody, signal)), "states with HeartbeatSeconds fail while their question is open"],
 ];
 
@@ -122,7 +122,7 @@ const checkMachine = async (
   if (refused.length > 0) return refused;
   const mapRun = `${arn.replace(":stateMachine:", ":mapRun:")}/${nobody}:${nobodyId}`;
   const probes: Probes = [
-    [() => client.stop(execution, told, signal), "tasks cannot be cancelled"],
+    [() => client.stop(execution, fault, signal), "tasks cannot be cancelled"],
     [() => client.history(execution, first, signal), "questions and progress are not seen"],
     [() => client.mapRun(mapRun, signal), "items of a distributed Map are not counted"],
     ...answers,

@@ -24,7 +24,7 @@ const matcherOf = (filter: string | undefined): Matcher => {
 
 type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 /** Tags are given for one machine a second in the long run: whoever discovers hundreds waits. */
 const withRetry = async <Value>(work: () => Promise<Value>, signal: AbortSignal, pause: Pause): Promise<Value> => {
@@ -33,7 +33,7 @@ const withRetry = async <Value>(work: () => Promise<Value>, signal: AbortSignal,
       return await work();
     } catch (error) {
       const { code, retryAfterMs = 1_000 } = toBridgeError(error);
-      if (code !== "throttled" || attempt === mostAttempts) throw error;
+      if (code !== "throttled" || attempt === maxAttempts) throw error;
       await pause(retryAfterMs, signal);
     }
   }

@@ -7,7 +7,7 @@ import {
 } from "@taskbridge/core/adapter";
 import type { HistoryEvent, SfnClient } from "../aws/client.ts";
 import type { Quotas } from "../aws/quotas.ts";
-import type { ExecutionPlace } from "../mapping/execution-arn.ts";
+import type { ExecutionLocation } from "../mapping/execution-arn.ts";
 import { maxPayloadBytes } from "../starts/prepare-start.ts";
 import { goesOn } from "./fold-callbacks.ts";
 import { readBack } from "./read-back.ts";
@@ -86,7 +86,7 @@ const wasClosedBy = async (
 export const answerQuestion = async (
   client: SfnClient,
   quotas: Quotas,
-  { arn }: ExecutionPlace,
+  { arn }: ExecutionLocation,
   { question, action, content, attempt, answerId }: AnswerRequest,
   { signal }: CallContext,
 ): Promise<void> => {

@@ -1,7 +1,7 @@
 import { type CallContext, type ExecutionSnapshot, toBridgeError } from "@taskbridge/core/adapter";
 import type { SfnClient } from "../aws/client.ts";
 import type { Quotas } from "../aws/quotas.ts";
-import type { ExecutionPlace } from "../mapping/execution-arn.ts";
+import type { ExecutionLocation } from "../mapping/execution-arn.ts";
 import { historyReader } from "./history-reader.ts";
 import { logOnce } from "./log-once.ts";
 import { optionalRead } from "./optional-read.ts";
@@ -15,16 +15,16 @@ export interface DetailReader {
    * Of as many as the rate of reading histories allows now, and as are read when the signal fires, those first that were read longest
    * ago. Whatever goes wrong is logged: what is known of their status is told all the same.
    */
-  read(places: readonly ExecutionPlace[], context: CallContext): Promise<ReadonlyMap<string, Details>>;
+  read(locations: readonly ExecutionLocation[], context: CallContext): Promise<ReadonlyMap<string, Details>>;
   /** An ended execution by its last event; undefined when that is not its end, or may not be read (now). */
-  readEnd(place: EndedPlace, context: CallContext): Promise<ExecutionSnapshot | undefined>;
+  readEnd(location: EndedLocation, context: CallContext): Promise<ExecutionSnapshot | undefined>;
   /** News of this one has come: it goes first. */
   hurry(arn: string): void;
   /** It has ended. */
   forget(arn: string): void;
 }
 
-interface EndedPlace extends ExecutionPlace {
+interface EndedLocation extends ExecutionLocation {
   readonly previous: ExecutionSnapshot | undefined;
 }
 
@@ -39,18 +39,18 @@ export const detailReader = (client: SfnClient, quotas: (arn: string) => Quotas)
   const histories = optionalRead("questions and progress are not seen");
 
   return {
-    read: async (places, context) => {
+    read: async (locations, context) => {
       const found = new Map<string, Details>();
-      const queue = turns.next(places, few);
+      const queue = turns.next(locations, few);
       let isSpent = false;
       const work = async (): Promise<void> => {
-        for (let place = queue.shift(); place !== undefined; place = queue.shift()) {
+        for (let location = queue.shift(); location !== undefined; location = queue.shift()) {
           if (isSpent || context.signal.aborted) return;
-          const { arn, machineArn } = place;
+          const { arn, machineArn } = location;
           if (histories.isQuiet(machineArn)) continue;
           try {
-            const waits = places.length <= few || turns.isHurried(arn);
-            const details = await readDetails(tools, place, quotas(arn), waits, context);
+            const waits = locations.length <= few || turns.isHurried(arn);
+            const details = await readDetails(tools, location, quotas(arn), waits, context);
             if (details === undefined) isSpent = true;
             else found.set(arn, details);
           } catch (error) {

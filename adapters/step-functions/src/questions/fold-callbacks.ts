@@ -15,7 +15,7 @@ export interface OpenCallback {
 export interface CallbackFold {
   readonly open: readonly OpenCallback[];
   /** The next event, and the state it is of. */
-  take(event: HistoryEvent, state: string | undefined): void;
+  apply(event: HistoryEvent, state: string | undefined): void;
   clear(): void;
 }
 
@@ -44,7 +44,7 @@ export const foldCallbacks = (): CallbackFold => {
     get open() {
       return [...open.values()];
     },
-    take: (event, state) => {
+    apply: (event, state) => {
       follow(event);
       const { id, at, type, task } = event;
       if (type !== "TaskScheduled" || task?.resource.endsWith(".waitForTaskToken") !== true) return;

@@ -15,13 +15,13 @@ export interface HistoryFold {
   /** The distributed Map that was begun last, of those that go on. */
   readonly mapRunArn: string | undefined;
   /** Takes further events, in any order. Those that it had already are passed over. */
-  take(events: readonly HistoryEvent[]): void;
+  apply(events: readonly HistoryEvent[]): void;
 }
 
 /** What ends everything that was open; a redrive schedules anew what is still to be done. */
 const endsAll = /^Execution(Succeeded|Failed|Aborted|TimedOut|Redriven)$/;
 /** Names of states are remembered for so many events: what follows one comes soon, and tells its name only. */
-const mostNames = 2_000;
+const maxNames = 2_000;
 
 /**
  * Follows the chains of `previousEventId`, which branch at Parallel and Map: the event before this one in the list may be of
@@ -35,18 +35,18 @@ export const foldHistory = (): HistoryFold => {
   const callbacks = foldCallbacks();
   const maps = foldMaps();
 
-  const takeOne = (event: HistoryEvent): void => {
+  const applyEvent = (event: HistoryEvent): void => {
     const { id, previousId, type } = event;
     lastId = id;
     if (endsAll.test(type)) for (const kept of [callbacks, maps]) kept.clear();
     const isEntry = type.endsWith("StateEntered");
     const name = isEntry ? event.state : names.get(previousId);
     if (name !== undefined) names.set(id, name);
-    names.delete(id - mostNames);
+    names.delete(id - maxNames);
     if (isEntry) state = name;
     if (type.endsWith("StateExited")) statesDone++;
-    callbacks.take(event, name);
-    maps.take(event, name ?? "");
+    callbacks.apply(event, name);
+    maps.apply(event, name ?? "");
   };
 
   return {
@@ -68,8 +68,8 @@ export const foldHistory = (): HistoryFold => {
     get mapRunArn() {
       return maps.lastRunArn;
     },
-    take: (events) => {
-      for (const event of events.toSorted((one, other) => one.id - other.id)) if (event.id > lastId) takeOne(event);
+    apply: (events) => {
+      for (const event of events.toSorted((one, other) => one.id - other.id)) if (event.id > lastId) applyEvent(event);
     },
   };
 };

@@ -13,7 +13,7 @@ export interface MapFold {
   /** The Map Run of the distributed Map that was begun last. */
   readonly lastRunArn: string | undefined;
   /** The next event, and the state it is of. */
-  take(event: HistoryEvent, state: string): void;
+  apply(event: HistoryEvent, state: string): void;
   clear(): void;
 }
 
@@ -27,7 +27,7 @@ export const foldMaps = (): MapFold => {
     get lastRunArn() {
       return [...runs.values()].at(-1);
     },
-    take: (event, state) => {
+    apply: (event, state) => {
       const map = maps.get(event.state ?? state);
       if (event.type === "MapStateStarted" && event.length !== undefined) {
         maps.delete(state);

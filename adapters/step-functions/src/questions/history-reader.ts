@@ -3,7 +3,7 @@ import { foldHistory, type HistoryFold } from "./fold-history.ts";
 import { pageSize, readBack } from "./read-back.ts";
 
 /** Of so many executions with long histories what was read is kept, so that only what is new is read again. */
-const mostKept = 200;
+const maxKept = 200;
 
 export interface HistoryReader {
   /** All of an execution's history. `take`: whether another page may be read. Undefined: not all pages might be. */
@@ -19,11 +19,11 @@ export const historyReader = (client: SfnClient): HistoryReader => {
       const events = await readBack(client, arn, known?.lastId ?? 0, take, signal);
       if (events === undefined) return undefined;
       const fold = known ?? foldHistory();
-      fold.take(events);
+      fold.apply(events);
       kept.delete(arn);
       if (fold.lastId > pageSize) kept.set(arn, fold);
       for (const oldest of kept.keys()) {
-        if (kept.size <= mostKept) break;
+        if (kept.size <= maxKept) break;
         kept.delete(oldest);
       }
       return fold;

@@ -4,10 +4,10 @@ export type LogOnce = (text: string, log: CallContext["log"]) => void;
 
 /** Warns operators of something, once. */
 export const logOnce = (): LogOnce => {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return (text, log) => {
-    if (told.has(text)) return;
-    told.add(text);
+    if (logged.has(text)) return;
+    logged.add(text);
     log("warn", text);
   };
 };

@@ -1,6 +1,6 @@
 import type { CallContext, ExecutionQuestion, ExecutionSnapshot } from "@taskbridge/core/adapter";
 import type { Quotas } from "../aws/quotas.ts";
-import type { ExecutionPlace } from "../mapping/execution-arn.ts";
+import type { ExecutionLocation } from "../mapping/execution-arn.ts";
 import type { HistoryFold } from "./fold-history.ts";
 import type { HistoryReader } from "./history-reader.ts";
 import type { LogOnce } from "./log-once.ts";
@@ -46,7 +46,7 @@ const toQuestions = (
 /** Undefined: the rate of reading histories does not suffice now, or soon, when it `waits`. */
 export const readDetails = async (
   { histories, turns, readProgress, warn }: DetailTools,
-  { arn, machineArn }: ExecutionPlace,
+  { arn, machineArn }: ExecutionLocation,
   rates: Quotas,
   waits: boolean,
   context: CallContext,

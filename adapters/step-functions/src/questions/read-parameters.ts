@@ -24,7 +24,7 @@ const bodies: ReadonlySet<string> = new Set([
   "RequestBody",
 ]);
 
-interface Place {
+interface LeafLocation {
   readonly key: string;
   readonly path: string;
   readonly depth: number;
@@ -32,7 +32,7 @@ interface Place {
   readonly body: unknown;
 }
 
-interface Leaf extends Place {
+interface Leaf extends LeafLocation {
   readonly text: string;
 }
 
@@ -45,13 +45,13 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const leavesOf = (value: unknown, place: Place): readonly Leaf[] => {
-  const { path, depth } = place;
+const leavesOf = (value: unknown, location: LeafLocation): readonly Leaf[] => {
+  const { path, depth } = location;
   const inner = typeof value === "string" && bodies.has(path) ? parsed(value) : value;
-  const body = bodies.has(path) ? inner : place.body;
-  if (typeof inner === "string") return inner === "" ? [] : [{ ...place, text: inner, body }];
+  const body = bodies.has(path) ? inner : location.body;
+  if (typeof inner === "string") return inner === "" ? [] : [{ ...location, text: inner, body }];
   if (depth >= deepest) return [];
-  if (Array.isArray(inner)) return inner.flatMap((item) => leavesOf(item, { ...place, depth: depth + 1, body }));
+  if (Array.isArray(inner)) return inner.flatMap((item) => leavesOf(item, { ...location, depth: depth + 1, body }));
   if (!isObject(inner)) return [];
   // A variable of a container's environment.
   const named =
@@ -71,8 +71,8 @@ const names = [/^(callback|task)_?token$/i, /^token$/i, /token/i];
 
 /** What lies deeper may be a caller's, and of maps at the same depth either may be: then none is taken. */
 const shallowest = (leaves: readonly Leaf[]): Leaf | undefined => {
-  const least = Math.min(...leaves.map(({ depth }) => depth));
-  const [first, ...others] = leaves.filter(({ depth }) => depth === least);
+  const minimum = Math.min(...leaves.map(({ depth }) => depth));
+  const [first, ...others] = leaves.filter(({ depth }) => depth === minimum);
   if (others.some(({ holder, text }) => holder !== first?.holder && text !== first?.text)) return undefined;
   const together = [first, ...others].filter((leaf) => leaf !== undefined);
   return names.map((name) => together.find(({ key }) => name.test(key))).find((leaf) => leaf !== undefined);
@@ -95,7 +95,7 @@ export const readParameters = (parameters: string): CallbackParameters => {
   const top = parsed(parameters);
   const leaves = leavesOf(top, { key: "", path: "", depth: 0, holder: undefined, body: undefined });
   const token = findToken(leaves, top);
-  const places = [token?.holder, token?.body, top];
-  const mcp = places.map((place) => (isObject(place) ? place.mcp : undefined)).find(isObject);
+  const locations = [token?.holder, token?.body, top];
+  const mcp = locations.map((location) => (isObject(location) ? location.mcp : undefined)).find(isObject);
   return { token: token?.text, mcp };
 };

@@ -3,7 +3,7 @@ import type { OpenCallback } from "./fold-callbacks.ts";
 import { readParameters } from "./read-parameters.ts";
 
 /** States without a timeout have one of three years, which says nothing. */
-const longestMs = 366 * 24 * 60 * 60 * 1_000;
+const maxMs = 366 * 24 * 60 * 60 * 1_000;
 
 /** Undefined for an ID that is not of this adapter. */
 export const parseQuestionId = (id: string): number | undefined => {
@@ -40,7 +40,7 @@ export const toQuestion = ({ id, at, state, task }: OpenCallback): ExecutionQues
     message: blank(textOf(mcp?.message) ?? `${state ?? "The state machine"} waits for an answer`, token),
     ...(isObject(schema) ? { schema: JSON.parse(blank(JSON.stringify(schema), token)) as JsonObject } : {}),
     secret: token,
-    ...(timeoutMs !== undefined && timeoutMs <= longestMs ? { expiresAt: at + timeoutMs } : {}),
+    ...(timeoutMs !== undefined && timeoutMs <= maxMs ? { expiresAt: at + timeoutMs } : {}),
     ...(heartbeatMs !== undefined && heartbeatMs > 0 ? { heartbeatMs } : {}),
   };
 };

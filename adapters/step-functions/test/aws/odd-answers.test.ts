@@ -40,7 +40,7 @@ const sends = (status: number, type: string, body: string, headers: Record<strin
 const stateMachine = "arn:aws:states:eu-west-1:123456789012:stateMachine:orders";
 const start = () => adapter.start({ key: newKey(), target: { stateMachine }, input: "{}", attempt: 1 }, callContext());
 const ref = asExecutionRef("arn:aws:states:eu-west-1:123456789012:execution:orders:mcp-1");
-const look = () => adapter.inspect?.([{ ref, want: "status" }], callContext());
+const inspection = () => adapter.inspect?.([{ ref, want: "status" }], callContext());
 
 it.each([
   ["text/html", "<html>slow down</html>"],
@@ -48,17 +48,17 @@ it.each([
   [json, '{"message":"slow down"}'],
 ])("takes 429 for a limited rate, whatever comes with it (%s)", async (type, body) => {
   sends(429, type, body, { "retry-after": "7" });
-  const told = { code: "throttled", retryAfterMs: 7_000, notSent: true };
-  await expect(start()).rejects.toMatchObject(told);
+  const reported = { code: "throttled", retryAfterMs: 7_000, notSent: true };
+  await expect(start()).rejects.toMatchObject(reported);
   // As a whole, so that the engine leaves AWS alone.
-  await expect(look()).rejects.toMatchObject(told);
+  await expect(inspection()).rejects.toMatchObject(reported);
 });
 
 it.each([500, 502, 503])(
   "takes %s with a page for unavailable, and keeps the pause that it asks for",
   async (status) => {
     sends(status, "text/html", "<html>sorry</html>", { "retry-after": "7" });
-    await expect(look()).rejects.toMatchObject({ code: "unavailable", retryAfterMs: 7_000 });
+    await expect(inspection()).rejects.toMatchObject({ code: "unavailable", retryAfterMs: 7_000 });
   },
 );
 

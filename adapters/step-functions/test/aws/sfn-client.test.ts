@@ -23,8 +23,8 @@ it("lets nobody's looks keep a task's calls waiting, and tells which were never 
   const giveUp = new AbortController();
   const fifty = async (action: string) => count(action) === 50 || undefined;
 
-  const looks = Array.from({ length: 51 }, () => client.describe("arn", giveUp.signal));
-  const looked = Promise.allSettled(looks);
+  const inspections = Array.from({ length: 51 }, () => client.describe("arn", giveUp.signal));
+  const inspected = Promise.allSettled(inspections);
   await until("looks take all of their turns", () => fifty("DescribeExecution"));
   await client.stop("arn", { error: "E", cause: "c" }, new AbortController().signal);
   const call = { machineArn: "arn", name: "mcp-1", input: "{}" };
@@ -32,10 +32,10 @@ it("lets nobody's looks keep a task's calls waiting, and tells which were never 
   await until("starts take theirs", () => fifty("StartExecution"));
   giveUp.abort();
 
-  const told = await Promise.all(starts);
-  expect(told[0]).toMatchObject({ code: "outcome_unknown", notSent: false });
-  expect(told[50]).toMatchObject({ code: "unavailable", notSent: true });
-  await looked;
+  const reported = await Promise.all(starts);
+  expect(reported[0]).toMatchObject({ code: "outcome_unknown", notSent: false });
+  expect(reported[50]).toMatchObject({ code: "unavailable", notSent: true });
+  await inspected;
   expect(asked).toHaveLength(101);
   client.close();
   server.closeAllConnections();

@@ -2,7 +2,7 @@ import { expect, it } from "@jest/globals";
 import { BridgeError } from "@taskbridge/core/adapter";
 import { toError } from "../../src/aws/to-error.ts";
 
-const place = { action: "states:StartExecution", ifSent: "outcome_unknown" } as const;
+const location = { action: "states:StartExecution", ifSent: "outcome_unknown" } as const;
 
 const thrown = (name: string, more: object = {}): Error =>
   Object.assign(new Error("User arn:aws:iam::1:user/x"), { name, ...more });
@@ -29,7 +29,7 @@ it.each([
   ["TimeoutError", "outcome_unknown", false, "TimeoutError"],
   ["constructor", "outcome_unknown", false, "constructor"],
 ])("%s is %s (certainly not done: %s)", (name, code, notSent, text) => {
-  const error = toError(thrown(name), place);
+  const error = toError(thrown(name), location);
   expect({ code: error.code, notSent: error.notSent }).toEqual({ code, notSent });
   expect(error.message).toContain(text);
   expect(error.message).not.toContain("arn:aws:iam");
@@ -59,22 +59,22 @@ it.each([
   [thrown("SomethingNew", { $metadata: { httpStatusCode: 400 } }), "bad_response", true],
   [new Error("Region is missing"), "misconfigured", true],
 ])("%s is %s", (error, code, notSent) => {
-  expect(toError(error, place)).toMatchObject({ code, notSent });
+  expect(toError(error, location)).toMatchObject({ code, notSent });
 });
 
 it("of a look is unavailable when nobody knows whether it arrived", () => {
-  expect(toError(thrown("AbortError"), { ...place, ifSent: "unavailable" }).code).toBe("unavailable");
+  expect(toError(thrown("AbortError"), { ...location, ifSent: "unavailable" }).code).toBe("unavailable");
 });
 
 it("tells how long a limited rate is to be left alone", () => {
-  expect(toError(thrown("ThrottlingException"), place).retryAfterMs).toBe(1_000);
-  const told = { $response: { headers: { "retry-after": "7" } } };
-  expect(toError(thrown("ThrottlingException", told), place).retryAfterMs).toBe(7_000);
+  expect(toError(thrown("ThrottlingException"), location).retryAfterMs).toBe(1_000);
+  const reported = { $response: { headers: { "retry-after": "7" } } };
+  expect(toError(thrown("ThrottlingException", reported), location).retryAfterMs).toBe(7_000);
 });
 
 it("passes on what AWS finds wrong with an input", () => {
   const error = Object.assign(new Error("Invalid execution input."), { name: "InvalidExecutionInput" });
-  expect(toError(error, place)).toMatchObject({
+  expect(toError(error, location)).toMatchObject({
     code: "invalid_input",
     message: expect.stringContaining(error.message),
   });
@@ -82,5 +82,5 @@ it("passes on what AWS finds wrong with an input", () => {
 
 it("leaves one of ours as it is", () => {
   const ours = new BridgeError("conflict", "x");
-  expect(toError(ours, place)).toBe(ours);
+  expect(toError(ours, location)).toBe(ours);
 });

@@ -4,7 +4,7 @@ import { type SeenTask, type TaskClient, taskClient } from "../task-client.ts";
 import { type Served, type ServedFolder, servedFolder } from "./served-folder.ts";
 
 /** So rarely that what is not heard is noticed much too late. */
-const looksEveryMs = 60_000;
+const inspectEveryMs = 60_000;
 
 const yaml = (endpoint: string, queueUrl: string): string => `
 store: sqlite:./tasks.db
@@ -21,7 +21,7 @@ tools:
     adapter: aws
     target: { stateMachine: parcels }
     input: { type: object }
-    task: { pollIntervalMs: ${looksEveryMs} }
+    task: { pollIntervalMs: ${inspectEveryMs} }
 `;
 
 export const testPush = (getBench: () => MotoBench): void => {
@@ -62,6 +62,6 @@ export const testPush = (getBench: () => MotoBench): void => {
       expect.arrayContaining(["working", "input_required", "completed"]),
     );
     expect(JSON.parse(frames.at(-1)?.result?.content[0]?.text ?? "")).toEqual({ by: "van" });
-    expect(Date.now() - begunAt).toBeLessThan(looksEveryMs / 2);
+    expect(Date.now() - begunAt).toBeLessThan(inspectEveryMs / 2);
   }, 90_000);
 };

@@ -13,7 +13,7 @@ import { until } from "../until.ts";
 
 const tasks = 20;
 /** So rarely that what is noticed before was heard of, or found by the slow look at all that nobody asks for. */
-const looksEveryMs = 60_000;
+const inspectEveryMs = 60_000;
 const sweepIntervalMs = 8_000;
 
 interface Listener {
@@ -42,7 +42,7 @@ const listenTo = async (queueUrl: string, queueEndpoint: string, facade: Facade,
         adapter: "aws",
         target: { stateMachine: "letters" },
         input: { type: "object", properties: { n: { type: "integer" } } },
-        task: { pollIntervalMs: looksEveryMs },
+        task: { pollIntervalMs: inspectEveryMs },
       },
     ],
   });
@@ -99,30 +99,30 @@ export const testSharedQueue = (getBench: () => MotoBench): void => {
           if (status !== "working" && !seenAt.has(by + taskId)) seenAt.set(by + taskId, Date.now() - endedAt);
         return seen;
       };
-      const told = await until(
+      const reported = await until(
         "all ends are noticed by all who should",
         async () => {
           const seen = await Promise.all([see("one", one, mine), see("other", other, mine), see("", third, theirs)]);
           return seen.flat().every(({ status }) => status === "completed") ? seen : undefined;
         },
-        looksEveryMs / 2,
+        inspectEveryMs / 2,
         500,
       );
 
-      expect(told.map((seen) => seen.map(numberOf))).toEqual([numbersFrom(0), numbersFrom(0), numbersFrom(100)]);
+      expect(reported.map((seen) => seen.map(numberOf))).toEqual([numbersFrom(0), numbersFrom(0), numbersFrom(100)]);
       expect(facade.executions(machine)).toHaveLength(2 * tasks);
       const misled = servers.map(({ foreign }) => foreign());
       const dropped = misled.reduce((sum, count) => sum + count, 0);
       const late = [...seenAt.values()].toSorted((a, b) => a - b);
-      const longest = late.at(-1) ?? 0;
+      const maxLength = late.at(-1) ?? 0;
       process.stderr.write(
         `shared queue: ${2 * tasks} ends of two stores, ${dropped} taken by a server of the other one (${misled.join(", ")}); ` +
-          `noticed after ${late[0]} to ${longest} ms, sweeps every ${sweepIntervalMs} ms\n`,
+          `noticed after ${late[0]} to ${maxLength} ms, sweeps every ${sweepIntervalMs} ms\n`,
       );
       // Some of each: else nothing of this was tried.
       expect(dropped).toBeGreaterThan(0);
       expect(dropped).toBeLessThan(2 * tasks);
-      expect(longest).toBeLessThan(2 * sweepIntervalMs + 4_000);
+      expect(maxLength).toBeLessThan(2 * sweepIntervalMs + 4_000);
     } finally {
       await Promise.all(servers.map(({ close }) => close()));
       await facade.close();

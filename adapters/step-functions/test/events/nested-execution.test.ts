@@ -74,11 +74,11 @@ it("that has its parent's name does not end the parent's task, which still hears
     await client.start({ machineArn: children, name: parent.name, input: "{}" }, new AbortController().signal);
     facade.end(child, { status: "SUCCEEDED", output: '"of the child"' });
 
-    const tell = (executionArn: string) =>
+    const report = (executionArn: string) =>
       queue.send({ source: "aws.states", detail: { executionArn, name: parent.name, status: "SUCCEEDED" } });
-    await tell(child);
+    await report(child);
     facade.end(parent.arn, { status: "SUCCEEDED", output: '"of the parent"' });
-    await tell(parent.arn);
+    await report(parent.arn);
     const task = await until("the task ends", async () => {
       const seen = await tasks.get(taskId);
       return seen.status === "working" ? undefined : seen;

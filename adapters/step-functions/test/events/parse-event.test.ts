@@ -5,7 +5,7 @@ import { parseEvent } from "../../src/events/parse-event.ts";
 interface Sample {
   readonly name: string;
   readonly body: unknown;
-  readonly told: object | "foreign" | "unreadable";
+  readonly reported: object | "foreign" | "unreadable";
   readonly isRedrive?: true;
 }
 
@@ -13,15 +13,15 @@ const samples: readonly Sample[] = JSON.parse(
   readFileSync(new URL("../fixtures/events.json", import.meta.url), "utf8"),
 );
 
-it.each(samples)("reads $name", ({ body, told, isRedrive = false }) => {
+it.each(samples)("reads $name", ({ body, reported, isRedrive = false }) => {
   const event = parseEvent(JSON.stringify(body));
-  if (typeof told === "string" || typeof event === "string") {
-    expect(event).toBe(told);
+  if (typeof reported === "string" || typeof event === "string") {
+    expect(event).toBe(reported);
     return;
   }
   // By its ARN alone: another machine may have an execution of the same name.
   const ref = "arn:aws:states:eu-west-1:111122223333:execution:orders:mcp-0123456789abcdef0123456789abcdef";
-  expect(event.update).toEqual({ ...told, ref });
+  expect(event.update).toEqual({ ...reported, ref });
   expect(event.isRedrive).toBe(isRedrive);
 });
 

@@ -60,10 +60,10 @@ const listen = async (queue: ReturnType<typeof fakeQueue>, given: { readonly ref
     {
       targets: [],
       ended: (error) => fail(error),
-      sink: async (news) => {
+      sink: async (update) => {
         if (refusals-- > 0) throw new BridgeError("unavailable", "the store is away");
-        updates.push(...news);
-        for (const tell of seen.splice(0)) tell();
+        updates.push(...update);
+        for (const report of seen.splice(0)) report();
       },
     },
     { hurry: (arn) => hurried.push(arn), pause: async () => {} },

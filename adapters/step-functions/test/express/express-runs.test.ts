@@ -26,14 +26,14 @@ const machine = (script: Script): { readonly stateMachine: string } => ({
 const start = (target: { readonly stateMachine: string }, context = callContext(), key = newKey()) =>
   bench.adapter.start({ key, target, input: '{"n":1}', attempt: 1 }, context);
 
-const look = async (ref: string, context = callContext()) =>
+const inspection = async (ref: string, context = callContext()) =>
   (await bench.adapter.inspect?.([{ ref: asExecutionRef(ref), want: "status" }], context))?.[0];
 
-const toSink = (tell: (update: ExecutionUpdate) => void) => ({
+const toSink = (report: (update: ExecutionUpdate) => void) => ({
   targets: [],
   ended: () => {},
   sink: async ([update]: readonly ExecutionUpdate[]) => {
-    if (update !== undefined) tell(update);
+    if (update !== undefined) report(update);
   },
 });
 
@@ -41,21 +41,21 @@ const toSink = (tell: (update: ExecutionUpdate) => void) => ({
 const patient = async (waits: ExpressWaits, client = newClient()) => {
   const closing = new AbortController();
   const runs = expressRuns(client, machines(client, "express"), closing.signal, waits);
-  const news: ExecutionUpdate[] = [];
-  let tell = (): void => {};
+  const event: ExecutionUpdate[] = [];
+  let report = (): void => {};
   const first = new Promise<void>((resolve) => {
-    tell = resolve;
+    report = resolve;
   });
   const subscription = await runs.watch(
     toSink((update) => {
-      news.push(update);
-      tell();
+      event.push(update);
+      report();
     }),
   );
   const startOne = (target: { readonly stateMachine: string }, context = callContext()) =>
     runs.start({ key: newKey(), target, input: "{}", attempt: 1 }, context);
-  const lookAt = async (ref: ExecutionRef) => (await runs.inspect([{ ref, want: "status" }], callContext()))[0];
-  return { runs, news, first, subscription, startOne, lookAt };
+  const inspectOne = async (ref: ExecutionRef) => (await runs.inspect([{ ref, want: "status" }], callContext()))[0];
+  return { runs, update: event, first, subscription, startOne, inspectOne };
 };
 
 const newClient = (): SfnClient =>
@@ -72,34 +72,34 @@ it("tells a quick end with the start, whatever it is", async () => {
   expect(done.snapshot).toMatchObject({ status: "succeeded", output: { kind: "json", value: { files: 14 } } });
   const failed = await start(machine({ steps: [], end: { fail: { error: "NoStock" } } }));
   expect(failed.snapshot).toMatchObject({ status: "failed", failure: { code: "NoStock" } });
-  expect(await look(failed.ref)).toEqual({ snapshot: failed.snapshot });
+  expect(await inspection(failed.ref)).toEqual({ snapshot: failed.snapshot });
 });
 
 it("starts one that takes longer, and tells its end to those who watch and those who look", async () => {
-  const { startOne, lookAt, first, news } = await patient({ startMs: 50, closeMs: 50 });
+  const { startOne, inspectOne, first, update: event } = await patient({ startMs: 50, closeMs: 50 });
   const { ref, snapshot } = await startOne(machine({ steps: [state("Work", 800)], end: { succeed: 7 } }));
   expect(snapshot).toBeUndefined();
-  expect(await lookAt(ref)).toMatchObject({ snapshot: { status: "running" } });
+  expect(await inspectOne(ref)).toMatchObject({ snapshot: { status: "running" } });
   await first;
-  const { snapshot: told } = news[0] ?? {};
-  expect(news).toMatchObject([{ ref, snapshot: { status: "succeeded", output: { kind: "json", value: 7 } } }]);
-  expect(await lookAt(ref)).toEqual({ snapshot: told });
+  const { snapshot: reported } = event[0] ?? {};
+  expect(event).toMatchObject([{ ref, snapshot: { status: "succeeded", output: { kind: "json", value: 7 } } }]);
+  expect(await inspectOne(ref)).toEqual({ snapshot: reported });
 });
 
 it("is lost, for certain, when the connection breaks", async () => {
-  const { startOne, lookAt, first } = await patient({ startMs: 50, closeMs: 50 });
+  const { startOne, inspectOne, first } = await patient({ startMs: 50, closeMs: 50 });
   const { ref } = await startOne(machine({ steps: [state("Work", 60_000)] }));
   await bench.facade.close();
   await first;
-  expect(await lookAt(ref)).toEqual({ notFound: { proven: true, reason: expect.stringContaining("not heard") } });
+  expect(await inspectOne(ref)).toEqual({ notFound: { proven: true, reason: expect.stringContaining("not heard") } });
 });
 
 it("runs beside hundreds of others", async () => {
-  const { startOne, lookAt } = await patient({ startMs: 3_500, closeMs: 50 });
+  const { startOne, inspectOne } = await patient({ startMs: 3_500, closeMs: 50 });
   const target = machine({ steps: [state("Work", 60_000)] });
   // Connections are given up after three seconds, also while they wait for another to end.
   const started = await Promise.all(Array.from({ length: 60 }, () => startOne(target)));
-  const seen = await Promise.all(started.map(({ ref }) => lookAt(ref)));
+  const seen = await Promise.all(started.map(({ ref }) => inspectOne(ref)));
   expect(seen.filter((outcome) => outcome !== undefined && "snapshot" in outcome)).toHaveLength(60);
   expect(bench.facade.executions(target.stateMachine)).toHaveLength(60);
 });
@@ -129,7 +129,7 @@ describe("a refusal", () => {
 
   it("that comes when it was taken for started is told as what it is, not as lost", async () => {
     const { client, refuse } = refusing();
-    const { startOne, lookAt, news, first } = await patient({ startMs: 20, closeMs: 50 }, client);
+    const { startOne, inspectOne, update: event, first } = await patient({ startMs: 20, closeMs: 50 }, client);
     const { ref } = await startOne(machine({ steps: [] }));
     refuse();
     await first;
@@ -138,38 +138,38 @@ describe("a refusal", () => {
       code: "ThrottlingException",
       reason: expect.stringContaining("did not start it"),
     };
-    expect(news).toMatchObject([{ ref, snapshot: { status: "failed", failure } }]);
-    expect(await lookAt(ref)).toMatchObject({ snapshot: { status: "failed", failure } });
+    expect(event).toMatchObject([{ ref, snapshot: { status: "failed", failure } }]);
+    expect(await inspectOne(ref)).toMatchObject({ snapshot: { status: "failed", failure } });
   });
 });
 
 it("is heard of while those who watch stop, for a while", async () => {
-  const { startOne, news, subscription } = await patient({ startMs: 20, closeMs: 10_000 });
+  const { startOne, update: event, subscription } = await patient({ startMs: 20, closeMs: 10_000 });
   await startOne(machine({ steps: [state("Work", 500)], end: { succeed: 7 } }));
   await subscription.close();
-  expect(news).toMatchObject([{ snapshot: { status: "succeeded" } }]);
+  expect(event).toMatchObject([{ snapshot: { status: "succeeded" } }]);
   const left = await patient({ startMs: 20, closeMs: 50 });
   await left.startOne(machine({ steps: [state("Work", 60_000)] }));
   await left.subscription.close();
-  expect(left.news).toEqual([]);
+  expect(left.update).toEqual([]);
 });
 
 it("is heard of as well when those who watch stop before its start was answered", async () => {
-  const { startOne, news, subscription } = await patient({ startMs: 50, closeMs: 10_000 });
+  const { startOne, update: event, subscription } = await patient({ startMs: 50, closeMs: 10_000 });
   const starting = startOne(machine({ steps: [state("Work", 1_000)], end: { succeed: 7 } }));
   await until("AWS is asked", async () => bench.facade.counts.StartSyncExecution?.asked);
   await subscription.close();
   expect((await starting).snapshot).toBeUndefined();
-  expect(news).toMatchObject([{ snapshot: { status: "succeeded" } }]);
+  expect(event).toMatchObject([{ snapshot: { status: "succeeded" } }]);
 });
 
 it("goes on when its start is given up, and is found by what that answers", async () => {
-  const { startOne, lookAt } = await patient({ startMs: 10_000, closeMs: 50 });
+  const { startOne, inspectOne } = await patient({ startMs: 10_000, closeMs: 50 });
   const giveUp = new AbortController();
   const starting = startOne(machine({ steps: [state("Work", 60_000)] }), callContext({ signal: giveUp.signal }));
   await until("AWS is asked", async () => bench.facade.counts.StartSyncExecution?.asked);
   giveUp.abort();
-  expect(await lookAt((await starting).ref)).toMatchObject({ snapshot: { status: "running" } });
+  expect(await inspectOne((await starting).ref)).toMatchObject({ snapshot: { status: "running" } });
 });
 
 it("is not started twice: a broken connection leaves its start unknown", async () => {
@@ -185,9 +185,9 @@ describe("one that another process awaits", () => {
 
   it("may run while one could, and is lost after that", async () => {
     const early = callContext({ now: () => startedAt + 300_000 });
-    expect(await look(ref, early)).toMatchObject({ snapshot: { status: "running", startedAt } });
+    expect(await inspection(ref, early)).toMatchObject({ snapshot: { status: "running", startedAt } });
     const late = callContext({ now: () => startedAt + 361_000 });
-    expect(await look(ref, late)).toMatchObject({ notFound: { proven: true } });
+    expect(await inspection(ref, late)).toMatchObject({ notFound: { proven: true } });
   });
 });
 
@@ -196,9 +196,9 @@ it("refuses a Standard machine, what is denied, and a ref that is none", async (
   await expect(standard).rejects.toMatchObject({ code: "misconfigured", notSent: true });
   const target = machine({ steps: [] });
   bench.facade.setFaults({ denies: ["StartSyncExecution"] });
-  const told = { code: "denied", notSent: true, message: expect.stringContaining("states:StartSyncExecution") };
-  await expect(start(target)).rejects.toMatchObject(told);
-  expect(await look("garbage")).toMatchObject({ error: { code: "invalid_input" } });
+  const reported = { code: "denied", notSent: true, message: expect.stringContaining("states:StartSyncExecution") };
+  await expect(start(target)).rejects.toMatchObject(reported);
+  expect(await inspection("garbage")).toMatchObject({ error: { code: "invalid_input" } });
 });
 
 it("keeps a large output for who reads it", async () => {

@@ -3,15 +3,16 @@ import { AwsError, constraintViolated, invalidExecutionInput, invalidName } from
 export const payloadBytes = 262_144;
 
 /** A member that has to be there, and within its length. */
-export const requireText = (member: string, value: string | undefined, longest = 256): string => {
+export const requireText = (member: string, value: string | undefined, maxLength = 256): string => {
   if (typeof value !== "string") throw constraintViolated(member, "not be null");
   if (value.length < 1) throw constraintViolated(member, "have length greater than or equal to 1");
-  if (value.length > longest) throw constraintViolated(member, `have length less than or equal to ${longest}`);
+  if (value.length > maxLength) throw constraintViolated(member, `have length less than or equal to ${maxLength}`);
   return value;
 };
 
-export const checkLength = (member: string, value: string | undefined, longest: number): void => {
-  if ((value ?? "").length > longest) throw constraintViolated(member, `have length less than or equal to ${longest}`);
+export const checkLength = (member: string, value: string | undefined, maxLength: number): void => {
+  if ((value ?? "").length > maxLength)
+    throw constraintViolated(member, `have length less than or equal to ${maxLength}`);
 };
 
 /** Whitespace, brackets, wildcards, special and control characters have no place in a name. */

@@ -62,7 +62,7 @@ export interface Facade {
   /** Ends an execution now. */
   end(executionArn: string, ending: Ending): void;
   /** What Describe says in place of the truth, for states that no script comes to. */
-  tell(executionArn: string, instead: Partial<DescribeExecutionOutput>): void;
+  override(executionArn: string, instead: Partial<DescribeExecutionOutput>): void;
   /** `deleting`: no new starts. `gone`: with all its executions. */
   remove(machineArn: string, how: "deleting" | "gone"): void;
   /** Replaces the lag of all that is eventually consistent. None: `{}`. */
@@ -90,7 +90,7 @@ export const startFacade = async (options: FacadeOptions = {}): Promise<Facade> 
     clock,
     machines: new Map(),
     tokens: new Map(),
-    told: new Map(),
+    overrides: new Map(),
     lag: { describeMs: 0, listMs: 0, historyMs: 0 },
     openExecutions: 1_000_000,
   };
@@ -200,8 +200,8 @@ export const startFacade = async (options: FacadeOptions = {}): Promise<Facade> 
     executions: (arn) => machineOf(arn).machine.executions.map(toTruth),
     execution: (arn) => toTruth(resolveExecution(world, arn)),
     end: (arn, ending) => resolveExecution(world, arn).end(ending),
-    tell: (arn, instead) => {
-      world.told.set(arn, instead);
+    override: (arn, instead) => {
+      world.overrides.set(arn, instead);
     },
     remove: (arn, how) => {
       const { machine } = machineOf(arn);
@@ -212,8 +212,8 @@ export const startFacade = async (options: FacadeOptions = {}): Promise<Facade> 
       world.lag = { describeMs: 0, listMs: 0, historyMs: 0, ...lag };
     },
     setFaults,
-    limitOpenExecutions: (most) => {
-      world.openExecutions = most;
+    limitOpenExecutions: (max) => {
+      world.openExecutions = max;
     },
     tokensLeft: meter.left,
     close: async () => {

@@ -103,7 +103,7 @@ export const perform = (options: PerformanceOptions): Performance => {
     hasEnded = true;
     lines.clear();
     nextAt = never;
-    tellEnd(history, root, ending, at);
+    recordEnd(history, root, ending, at);
     options.onEnd(ending, at);
   };
 
@@ -218,7 +218,7 @@ const toFailed = ({ code, reason }: StateFailure): Ending => ({
   ...(reason === undefined ? {} : { cause: reason }),
 });
 
-const tellEnd = (history: History, root: Branch, ending: Ending, at: number): void => {
+const recordEnd = (history: History, root: Branch, ending: Ending, at: number): void => {
   // What no state has brought about follows none.
   const fromOutside = { lastEventId: 0 };
   switch (ending.status) {

@@ -71,20 +71,20 @@ describe("reading from the façade", () => {
     const executionArn = await startOne({ steps: [state("Work", 1_000)] });
     const stateMachineArn = bench.facade.machine("other", runsOn);
     bench.facade.setLag({ describeMs: 5_000, listMs: 5_000 });
-    const look = () => bench.client.send(new DescribeExecutionCommand({ executionArn }));
+    const inspect = () => bench.client.send(new DescribeExecutionCommand({ executionArn }));
     bench.facade.populate(stateMachineArn, 1);
-    expect(await errorOf(look())).toMatchObject({ name: "ExecutionDoesNotExist" });
+    expect(await errorOf(inspect())).toMatchObject({ name: "ExecutionDoesNotExist" });
     expect((await list({ stateMachineArn })).executions).toEqual([]);
     bench.clock.advance(5_000);
-    expect(await look()).toMatchObject({ status: "RUNNING" });
+    expect(await inspect()).toMatchObject({ status: "RUNNING" });
     expect((await list({ stateMachineArn })).executions).toHaveLength(1);
     bench.clock.advance(1_000);
-    expect(await look()).toMatchObject({ status: "SUCCEEDED" });
+    expect(await inspect()).toMatchObject({ status: "SUCCEEDED" });
   });
 
   it("tells a state that no script comes to", async () => {
     const executionArn = await startOne(runsOn);
-    bench.facade.tell(executionArn, { status: "PENDING_REDRIVE" });
+    bench.facade.override(executionArn, { status: "PENDING_REDRIVE" });
     const { status } = await bench.client.send(new DescribeExecutionCommand({ executionArn }));
     expect(status).toBe("PENDING_REDRIVE");
   });
@@ -230,14 +230,17 @@ describe("reading from the façade", () => {
     bench.clock.advance(2_500);
     const { events = [] } = await historyOf(executionArn);
     const { mapRunArn } = events.find(({ type }) => type === "MapRunStarted")?.mapRunStartedEventDetails ?? {};
-    const look = () => bench.client.send(new DescribeMapRunCommand({ mapRunArn }));
-    expect(await look()).toMatchObject({
+    const inspect = () => bench.client.send(new DescribeMapRunCommand({ mapRunArn }));
+    expect(await inspect()).toMatchObject({
       executionArn,
       status: "RUNNING",
       itemCounts: { total: 4, succeeded: 2, running: 1, pending: 1 },
     });
     bench.clock.advance(2_000);
-    expect(await look()).toMatchObject({ status: "SUCCEEDED", itemCounts: { succeeded: 4, running: 0, pending: 0 } });
+    expect(await inspect()).toMatchObject({
+      status: "SUCCEEDED",
+      itemCounts: { succeeded: 4, running: 0, pending: 0 },
+    });
     expect(await errorOf(bench.client.send(new DescribeMapRunCommand({ mapRunArn: `${mapRunArn}x` })))).toMatchObject({
       name: "ResourceNotFound",
     });

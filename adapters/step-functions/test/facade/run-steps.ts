@@ -139,13 +139,13 @@ function* runAsk(stage: Stage, branch: Branch, step: AskStep): Play {
     return exit(stage, branch, "Task", step.name, JSON.parse(wake.output));
   }
   const failure = wake.kind === "failure" ? wake.failure : new StateFailure("States.Timeout");
-  const told = {
+  const reported = {
     ...kind,
     ...(failure.code === undefined ? {} : { error: failure.code }),
     ...(failure.reason === undefined ? {} : { cause: failure.reason }),
   };
-  if (wake.kind === "failure") history.add(branch, at(), "TaskFailed", { taskFailedEventDetails: told });
-  else history.add(branch, at(), "TaskTimedOut", { taskTimedOutEventDetails: told });
+  if (wake.kind === "failure") history.add(branch, at(), "TaskFailed", { taskFailedEventDetails: reported });
+  else history.add(branch, at(), "TaskTimedOut", { taskTimedOutEventDetails: reported });
   if (step.isCaught !== true) throw failure;
   exit(stage, branch, "Task", step.name, { Error: failure.code ?? "", Cause: failure.reason ?? "" });
 }

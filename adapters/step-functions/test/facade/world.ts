@@ -20,7 +20,7 @@ export interface World {
   /** All tokens that were ever given out. */
   readonly tokens: Map<string, Execution>;
   /** By an execution's ARN, what is told of it instead of the truth, for states that no script comes to. */
-  readonly told: Map<string, Partial<DescribeExecutionOutput>>;
+  readonly overrides: Map<string, Partial<DescribeExecutionOutput>>;
   lag: Lag;
   /** The most executions that may be open at once. */
   openExecutions: number;

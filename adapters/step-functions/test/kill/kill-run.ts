@@ -216,8 +216,8 @@ export const killRun = async (plan: KillPlan): Promise<KillOutcome> => {
       const how = ends[life % ends.length] as string;
       const isOfStart = !/answer|cancel/.test(how);
       // Of what comes to the point at all.
-      const most = isOfStart ? quota : Math.max(1, Math.floor(quota / 10));
-      const server = await scene.serve(how.startsWith("SIG") ? "" : `${how}:${1 + Math.floor(random() * most)}`);
+      const limit = isOfStart ? quota : Math.max(1, Math.floor(quota / 10));
+      const server = await scene.serve(how.startsWith("SIG") ? "" : `${how}:${1 + Math.floor(random() * limit)}`);
       scene.count(how);
       if (server !== undefined) await liveOnce(server, how, next(), random, scene);
     }

@@ -6,8 +6,8 @@ import type { SeenTask, TaskClient } from "../task-client.ts";
 /** What a call of the tool `work` brings about. */
 export interface Order {
   readonly n: number;
-  /** `asks`: two questions, one after the other. `endless`: to be cancelled by its client. `until-told`: to be ended by the test. */
-  readonly kind: "works" | "asks" | "endless" | "until-told";
+  /** `asks`: two questions, one after the other. `endless`: to be cancelled by its client. `until-reported`: to be ended by the test. */
+  readonly kind: "works" | "asks" | "endless" | "until-reported";
   readonly ms: number;
 }
 

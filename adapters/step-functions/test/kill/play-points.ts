@@ -93,7 +93,7 @@ const actOf = (point: Point, scene: Scene, url: string): Act => {
     client,
     asked,
     prepare: async () => {
-      if (step === "call" || step === "look") return;
+      if (step === "call" || step === "inspect") return;
       taskId = (await client.start("work", { ...order })).taskId;
       const isReady = ({ status }: SeenTask): boolean => point.kind !== "asks" || status === "input_required";
       // Neither answered nor cancelled yet.
@@ -101,7 +101,7 @@ const actOf = (point: Point, scene: Scene, url: string): Act => {
     },
     finish: async (signalled) => {
       scene.arm();
-      if (step === "look") {
+      if (step === "inspect") {
         // Its first: what a later one tells anew is nothing, and not written down anyway.
         taskId = (await client.start("work", { ...order })).taskId;
         await attend(client, { taskId, order, asked, leaves: "First" }, scene.isMet);
@@ -144,7 +144,7 @@ const goOn = async (
     const page = await store.list({ operator: true }, { includeExpired: true }, undefined, 10);
     const { taskId } = page.records[0] as TaskRecord;
     const attended: Attended = { taskId, order: orderOf(point), asked };
-    if (point.kind === "until-told")
+    if (point.kind === "until-reported")
       for (const { arn } of facade.executions(machine)) facade.end(arn, { status: "SUCCEEDED", output: "{}" });
     if (point.wakesAtSecond === true)
       await attend(client, { ...attended, leaves: "Second" }, () => asked.has("Second"));
@@ -214,8 +214,8 @@ const meetPoints = async (acts: readonly Act[], signalled: Promise<void>): Promi
   await Promise.all(acts.map((act) => act.prepare()));
   const ends = new Map<Act, Promise<End>>();
   // A look comes in its own time; what the others wait for comes at once, so that nothing is given up before the signal.
-  const isLook = ({ point }: Act): boolean => stepBefore(point) === "look";
-  for (const turn of [acts.filter(isLook), acts.filter((act) => !isLook(act))]) {
+  const isInspect = ({ point }: Act): boolean => stepBefore(point) === "inspect";
+  for (const turn of [acts.filter(isInspect), acts.filter((act) => !isInspect(act))]) {
     for (const act of turn) {
       const end = act.finish(signalled);
       end.catch(() => {});
@@ -245,23 +245,23 @@ export const playPoints = async (
     process = await serveScenes(points, scenes, settings);
     const urls = JSON.parse(process.url) as readonly string[];
     const acts = points.map((point, index) => actOf(point, scenes[index] as Scene, urls[index] ?? ""));
-    let tell = (): void => {};
+    let report = (): void => {};
     const signalled = new Promise<void>((resolve) => {
-      tell = resolve;
+      report = resolve;
     });
     const ends = await meetPoints(acts, signalled);
     process.signal(signal);
-    tell();
+    report();
     const signalledAt = Date.now();
     const isStop = signal === "SIGSTOP";
     // What AWS has told the stopped one waits in its sockets.
     if (isStop) for (const { release } of scenes) release();
     else await process.gone;
-    const heard = new Set<Act>();
-    for (const [act, end] of ends) end.then(() => heard.add(act)).catch(() => {});
+    const received = new Set<Act>();
+    for (const [act, end] of ends) end.then(() => received.add(act)).catch(() => {});
     seconds = await Promise.allSettled(acts.map((act) => goOn(act, settings)));
     if (isStop) await sleep(signalledAt + frozenMs - Date.now());
-    const early = new Set(heard);
+    const early = new Set(received);
     process.signal("SIGCONT");
     return await Promise.allSettled(
       acts.map(async (act, index) => {

@@ -27,9 +27,9 @@ export interface Point {
 }
 
 /** The last step of the client before the point: the call itself, an answer, a cancel, or only that it goes on to look. */
-export const stepBefore = ({ at }: Point): "call" | "answer" | "cancel" | "look" => {
+export const stepBefore = ({ at }: Point): "call" | "answer" | "cancel" | "inspect" => {
   const where = Object.values(at)[0] as string;
-  if (/DescribeExecution|History/.test(where)) return "look";
+  if (/DescribeExecution|History/.test(where)) return "inspect";
   if (/answer|SendTask/.test(where)) return "answer";
   return /cancel|StopExecution/.test(where) ? "cancel" : "call";
 };
@@ -63,12 +63,12 @@ export const stopPoints: readonly Point[] = [
   { what: "an answer that AWS has accepted", kind: "asks", at: { accepted: "SendTaskSuccess" } },
   { what: "a cancel that is about to be sent", kind: "endless", at: { server: "before-cancel" } },
   { what: "a cancel that AWS has accepted", kind: "endless", at: { accepted: "StopExecution" } },
-  { what: "a look that finds it running", kind: "until-told", at: { accepted: "DescribeExecution" } },
+  { what: "a look that finds it running", kind: "until-reported", at: { accepted: "DescribeExecution" } },
 ];
 
 /** Nor does one that still believes, when it goes on, what it was told before it was stopped. */
 export const stalePoints: readonly Point[] = [
-  { what: "a look that finds it running", kind: "until-told", at: { accepted: "DescribeExecution" } },
+  { what: "a look that finds it running", kind: "until-reported", at: { accepted: "DescribeExecution" } },
   { what: "a look at a question", kind: "asks", at: { accepted: "GetExecutionHistory" } },
   {
     what: "a look at a question, until the next one is asked",

@@ -29,7 +29,7 @@ const answered = { First: answerTo(7, "First"), Second: answerTo(7, "Second") };
 const succeeded = { task: "completed", state: "succeeded", status: "SUCCEEDED" } as const;
 const wanted = {
   works: { ...succeeded, output: {} },
-  "until-told": { ...succeeded, output: {} },
+  "until-reported": { ...succeeded, output: {} },
   asks: { ...succeeded, output: answered },
   endless: { task: "cancelled", state: "cancelled", status: "ABORTED", output: undefined },
 } as const;

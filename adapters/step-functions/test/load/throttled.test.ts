@@ -37,20 +37,20 @@ it("executions that are asked for while AWS throttles cost ever fewer calls, and
 
     const asked = (): number => Object.values(facade.counts).reduce((sum, { throttled }) => sum + throttled, 0);
     const startedAt = Date.now();
-    let told = 0;
-    const isOver = (): boolean => Date.now() > startedAt + throttledMs && told > before && asked() > 1;
+    let reported = 0;
+    const isOver = (): boolean => Date.now() > startedAt + throttledMs && reported > before && asked() > 1;
     // The first look after the fault may come late where much else runs.
     while (!isOver() && Date.now() < startedAt + throttledMs + 30_000) {
-      told = Math.max(told, await poll());
+      reported = Math.max(reported, await poll());
       await sleep(250);
     }
     // Not one call for each poll of each task, nor one a second: the pauses double.
     process.stderr.write(
-      `throttled: ${running} executions, polled for ${throttledMs} ms: ${asked()} calls, told to come back after ${before} and then ${told} ms\n`,
+      `throttled: ${running} executions, polled for ${throttledMs} ms: ${asked()} calls, told to come back after ${before} and then ${reported} ms\n`,
     );
     expect(asked()).toBeGreaterThan(1);
     expect(asked()).toBeLessThan(running);
-    expect(told).toBeGreaterThan(before);
+    expect(reported).toBeGreaterThan(before);
     facade.setFaults({});
     for (const { arn } of facade.executions(machine)) facade.end(arn, { status: "SUCCEEDED", output: "{}" });
     const areDone = async (): Promise<true | undefined> =>

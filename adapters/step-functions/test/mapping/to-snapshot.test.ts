@@ -16,7 +16,7 @@ interface Caused {
   readonly name: string;
   readonly error: string;
   readonly cause: string;
-  readonly told: object;
+  readonly reported: object;
 }
 
 const descriptions: readonly Described[] = readFixture("descriptions.json");
@@ -37,13 +37,13 @@ it("does not guess what a new status means", () => {
 
 it("leaves an output above the inline limit to be read, and takes what is no JSON as text", () => {
   const output = JSON.stringify("x".repeat(65_536));
-  const told = { arn, startedAt, status: "SUCCEEDED" };
-  expect(toSnapshot({ ...told, output })?.output).toEqual({
+  const reported = { arn, startedAt, status: "SUCCEEDED" };
+  expect(toSnapshot({ ...reported, output })?.output).toEqual({
     kind: "stream",
     bytes: 65_538,
     mediaType: "application/json",
   });
-  expect(toSnapshot({ ...told, output: "not JSON" })?.output).toEqual({ kind: "text", text: "not JSON" });
+  expect(toSnapshot({ ...reported, output: "not JSON" })?.output).toEqual({ kind: "text", text: "not JSON" });
 });
 
 describe("an output", () => {
@@ -105,8 +105,8 @@ it("keeps what steers a terminal, and half a character, out of what is read", ()
   });
 });
 
-it.each(causes)("reads a cause: $name", ({ error, cause, told }) => {
-  expect(toReason(error, cause)).toEqual(told);
+it.each(causes)("reads a cause: $name", ({ error, cause, reported }) => {
+  expect(toReason(error, cause)).toEqual(reported);
 });
 
 it("goes no deeper into causes than any machine does", () => {

@@ -19,14 +19,14 @@ const start = async (script: Script): Promise<ExecutionRef> => {
   return (await bench.adapter.start({ key: newKey(), target, input: "{}", attempt: 1 }, callContext())).ref;
 };
 
-const look = async (ref: ExecutionRef): Promise<ExecutionSnapshot> => {
+const inspection = async (ref: ExecutionRef): Promise<ExecutionSnapshot> => {
   const [outcome] = (await bench.adapter.inspect?.([{ ref, want: "detail" }], callContext())) ?? [];
   if (outcome === undefined || !("snapshot" in outcome)) throw new Error(JSON.stringify(outcome));
   return outcome.snapshot;
 };
 
 const questionsOf = async (ref: ExecutionRef): Promise<readonly ExecutionQuestion[]> =>
-  (await look(ref)).questions ?? [];
+  (await inspection(ref)).questions ?? [];
 
 const answer = (ref: ExecutionRef, question: ExecutionQuestion | undefined, more: Partial<AnswerRequest> = {}) => {
   if (question === undefined || bench.adapter.answer === undefined) throw new Error("no question");
@@ -50,7 +50,7 @@ describe("questions", () => {
     const [question] = await questionsOf(ref);
     expect(question).toMatchObject({ message: "Delete 14 files?", schema });
     await answer(ref, question);
-    expect(await look(ref)).toMatchObject({ status: "succeeded", output: { value: { ok: true } } });
+    expect(await inspection(ref)).toMatchObject({ status: "succeeded", output: { value: { ok: true } } });
   });
 
   it("are open side by side in branches and items, each with a token of its own", async () => {
@@ -63,14 +63,14 @@ describe("questions", () => {
     await answer(ref, both[1]);
     expect((await questionsOf(ref)).map(({ id }) => id)).toEqual([both[0]?.id]);
     await answer(ref, both[0]);
-    expect(await look(ref)).toMatchObject({ status: "waiting", progress: { done: 0, total: 3 } });
+    expect(await inspection(ref)).toMatchObject({ status: "waiting", progress: { done: 0, total: 3 } });
     for (const question of await questionsOf(ref)) await answer(ref, question);
-    expect((await look(ref)).status).toBe("succeeded");
+    expect((await inspection(ref)).status).toBe("succeeded");
   });
 
   it("are none where the author left the token out", async () => {
     const ref = await start({ steps: [ask("Approve", {}, { parameters: () => ({ MessageBody: "Sure?" }) })] });
-    expect(await look(ref)).toMatchObject({ status: "running", questions: [], progress: { message: "Approve" } });
+    expect(await inspection(ref)).toMatchObject({ status: "running", questions: [], progress: { message: "Approve" } });
   });
 
   it.each<[string, Faults]>([
@@ -79,7 +79,7 @@ describe("questions", () => {
   ])("are told beside a Map whose counts are %s", async (_name, faults) => {
     const ref = await start({ steps: [parallel("Both", [mapRun("Files", 4, 60_000)], [ask("Approve")])] });
     bench.facade.setFaults(faults);
-    const { status, questions, progress } = await look(ref);
+    const { status, questions, progress } = await inspection(ref);
     expect([status, questions?.length, progress]).toEqual(["waiting", 1, { message: "Approve" }]);
   });
 
@@ -91,7 +91,7 @@ describe("questions", () => {
     const ref = await start(script);
     await answer(ref, (await questionsOf(ref))[0], { action: "decline" });
     const value = { Error: "Taskbridge.Declined", Cause: "the person declined (a-1)" };
-    expect(await look(ref)).toMatchObject({ status: "succeeded", output: { value } });
+    expect(await inspection(ref)).toMatchObject({ status: "succeeded", output: { value } });
   });
 
   it("that time out are withdrawn", async () => {
@@ -99,7 +99,7 @@ describe("questions", () => {
     const [question] = await questionsOf(ref);
     expect(question?.expiresAt).toBeGreaterThan(Date.now() - 5_000);
     await bench.facade.clock.until(Date.now() + 350, new AbortController().signal);
-    expect(await look(ref)).toMatchObject({ status: "running", questions: [] });
+    expect(await inspection(ref)).toMatchObject({ status: "running", questions: [] });
     await expect(answer(ref, question)).rejects.toMatchObject({ code: "conflict" });
   });
 });
@@ -144,25 +144,25 @@ it("refuses an answer too large for AWS before it is sent", async () => {
 describe("progress", () => {
   it("is the state and how many are done", async () => {
     const ref = await start({ steps: [state("One", 0), state("Two", 0, { type: "Choice" }), state("Three", 60_000)] });
-    expect((await look(ref)).progress).toEqual({ done: 2, message: "Three" });
+    expect((await inspection(ref)).progress).toEqual({ done: 2, message: "Three" });
   });
 
   it("is the items of a distributed Map", async () => {
     const ref = await start({ steps: [mapRun("Files", 4, 60_000)] });
-    expect((await look(ref)).progress).toEqual({ done: 0, total: 4, message: "Files" });
+    expect((await inspection(ref)).progress).toEqual({ done: 0, total: 4, message: "Files" });
   });
 
   it("goes on over pages: of a long history only what is new is read again", async () => {
     const steps = Array.from({ length: 600 }, (_, index) => state(`S${index}`, 0));
     const ref = await start({ steps: [...steps, approval, state("Work", 60_000)] });
-    const first = await look(ref);
+    const first = await inspection(ref);
     expect(first).toMatchObject({ status: "waiting", progress: { done: 600 } });
     const before = bench.facade.counts.GetExecutionHistory?.asked ?? 0;
     expect(before).toBeGreaterThan(1);
-    expect(await look(ref)).toEqual(first);
+    expect(await inspection(ref)).toEqual(first);
     expect(bench.facade.counts.GetExecutionHistory?.asked).toBe(before + 1);
     await answer(ref, first.questions?.[0]);
-    expect(await look(ref)).toMatchObject({
+    expect(await inspection(ref)).toMatchObject({
       status: "running",
       questions: [],
       progress: { done: 601, message: "Work" },

@@ -12,9 +12,9 @@ const asks = { task: { resource: "sendMessage.waitForTaskToken", parameters: '{"
 const open = (fold: HistoryFold) => fold.callbacks.map(({ id, state }) => [id, state]);
 
 const fold = (...lines: readonly Line[]): HistoryFold => {
-  const folded = foldHistory();
-  folded.take(toEvents(lines));
-  return folded;
+  const deduplicated = foldHistory();
+  deduplicated.apply(toEvents(lines));
+  return deduplicated;
 };
 
 const approval: readonly Line[] = [
@@ -28,9 +28,15 @@ const approval: readonly Line[] = [
 ];
 
 it("sees a task that waits for its token, and how far the states have come", () => {
-  const folded = fold(...approval);
-  expect(open(folded)).toEqual([[5, "Approve"]]);
-  expect(folded).toMatchObject({ lastId: 7, statesDone: 1, state: "Approve", map: undefined, mapRunArn: undefined });
+  const deduplicated = fold(...approval);
+  expect(open(deduplicated)).toEqual([[5, "Approve"]]);
+  expect(deduplicated).toMatchObject({
+    lastId: 7,
+    statesDone: 1,
+    state: "Approve",
+    map: undefined,
+    mapRunArn: undefined,
+  });
 });
 
 it("sees one that was only just scheduled", () => {
@@ -84,13 +90,13 @@ it("keeps branches apart that are mixed in the history", () => {
 });
 
 it("is the same for events in any order and for those that come again", () => {
-  const folded = foldHistory();
-  folded.take(toEvents([...approval].reverse()));
-  folded.take(toEvents(approval));
-  expect(open(folded)).toEqual([[5, "Approve"]]);
-  expect(folded.statesDone).toBe(1);
-  folded.take(toEvents([[8, 7, "TaskSucceeded"]]));
-  expect(open(folded)).toEqual([]);
+  const deduplicated = foldHistory();
+  deduplicated.apply(toEvents([...approval].reverse()));
+  deduplicated.apply(toEvents(approval));
+  expect(open(deduplicated)).toEqual([[5, "Approve"]]);
+  expect(deduplicated.statesDone).toBe(1);
+  deduplicated.apply(toEvents([[8, 7, "TaskSucceeded"]]));
+  expect(open(deduplicated)).toEqual([]);
 });
 
 it("counts the items of a Map, of the inner one while it goes on", () => {

@@ -22,7 +22,7 @@ const running = async (fleet: Fleet): Promise<string> => {
   await fleet.clock.advance(afterwardsMs);
   return taskId;
 };
-const justLookedAt = async (fleet: Fleet): Promise<string> => {
+const justInspected = async (fleet: Fleet): Promise<string> => {
   const taskId = await running(fleet);
   await fleet.engine.readTask(taskId, access);
   return taskId;
@@ -40,7 +40,7 @@ const start = async (fleet: Fleet): Promise<void> => {
   await fleet.clock.advance(afterwardsMs);
 };
 const cancel = async (fleet: Fleet, taskId: string): Promise<void> => {
-  await fleet.engine.cancelTask(taskId, access, { reason: "enough", latch: false });
+  await fleet.engine.cancelTask(taskId, access, { reason: "enough", isFinal: false });
   await fleet.clock.advance(afterwardsMs);
 };
 const end = async (fleet: Fleet): Promise<void> => {
@@ -64,7 +64,7 @@ const pollEverywhere = async (fleet: Fleet, taskId: string): Promise<void> => {
 export const costCases: readonly CostCase[] = [
   { name: "a start, one server", fleet: one, when: start },
   { name: "a start, three servers", fleet: three, when: start },
-  { name: "a poll of a running task, looked at within its interval", fleet: three, given: justLookedAt, when: poll },
+  { name: "a poll of a running task, looked at within its interval", fleet: three, given: justInspected, when: poll },
   { name: "a poll of a running task, to be looked at again", fleet: three, given: running, when: poll },
   { name: "a poll that finds the end", fleet: three, given: running, when: endAndPoll },
   { name: "an end that the backend pushes", fleet: pushed, given: running, when: end },

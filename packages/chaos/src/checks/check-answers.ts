@@ -10,11 +10,11 @@ export const checkAnswers = (evidence: Evidence): readonly string[] => {
   const calls = new Map(begun.map(({ job, call }) => [job, call]));
   const given = groupBy(eventsOf(evidence, "answering"), ({ call }) => call);
   const acknowledged = groupBy(eventsOf(evidence, "answered"), ({ call }) => call);
-  const heard = groupBy(
+  const received = groupBy(
     evidence.lines.filter((line) => line.kind === "is answered"),
     ({ job }) => job,
   );
-  return [...heard].flatMap(([job, lines]) => {
+  return [...received].flatMap(([job, lines]) => {
     const call = calls.get(job) ?? "";
     const tokens = [...new Set(lines.flatMap((line) => ("token" in line ? [line.token] : [])))];
     if (tokens.length > 1)

@@ -13,16 +13,16 @@ export const checkExecutions = (evidence: Evidence): readonly string[] => {
   const faults = started.flatMap((call) => {
     const ids = (jobs.get(call) ?? []).map(({ id }) => id);
     const kept = tasks.get(call) ?? [];
-    const told: string[] = [];
-    if (ids.length > 1) told.push(`call ${call} has ${ids.length} jobs: ${ids.join(" ")}`);
-    if (kept.length > 1) told.push(`call ${call} has ${kept.length} tasks`);
+    const reported: string[] = [];
+    if (ids.length > 1) reported.push(`call ${call} has ${ids.length} jobs: ${ids.join(" ")}`);
+    if (kept.length > 1) reported.push(`call ${call} has ${kept.length} tasks`);
     if (ids.length === 0 && acknowledged.has(call) && !cancelled.has(call))
-      told.push(`call ${call} was acknowledged and has no job`);
+      reported.push(`call ${call} was acknowledged and has no job`);
     const [task] = kept;
     if (task !== undefined && ids.some((id) => id !== task.startKey))
-      told.push(`call ${call} has the job ${ids.join(" ")}, and its task the start key ${task.startKey}`);
-    if (task === undefined && ids.length > 0) told.push(`job ${ids[0]} of call ${call} has no task`);
-    return told;
+      reported.push(`call ${call} has the job ${ids.join(" ")}, and its task the start key ${task.startKey}`);
+    if (task === undefined && ids.length > 0) reported.push(`job ${ids[0]} of call ${call} has no task`);
+    return reported;
   });
   const known = new Set(started);
   return [

@@ -19,7 +19,7 @@ export const checkResults = (evidence: Evidence): readonly string[] => {
     if (job === undefined) return [`call ${call} has a result and no job`];
     const values = (returned.get(job.id) ?? []).flatMap((line) => ("value" in line ? [line.value] : []));
     return given.flatMap(({ result, wire }) => {
-      const isRight = result.isError ? tellsFailure(result.text, job) : isSameJson(result.text, job.returned);
+      const isRight = result.isError ? showsFailure(result.text, job) : isSameJson(result.text, job.returned);
       if (!isRight)
         return [`call ${call} was given ${JSON.stringify(result)} on ${wire}, and its job has ${toText(job)}`];
       if (!result.isError && !values.some((value) => isSameJson(result.text, value)))
@@ -40,7 +40,7 @@ const checkRead = (evidence: Evidence, read: ReadonlySet<string>): readonly stri
   });
 };
 
-const tellsFailure = (text: string, { failedReason }: KeptJob): boolean =>
+const showsFailure = (text: string, { failedReason }: KeptJob): boolean =>
   failedReason !== undefined && text.includes(failedReason.split("\n")[0] ?? "");
 
 const isSameJson = (one: string, other: string | undefined): boolean => {

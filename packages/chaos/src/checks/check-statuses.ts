@@ -12,18 +12,18 @@ interface Settled {
  * client has seen it ended, or was told that it is cancelled.
  */
 export const checkStatuses = (evidence: Evidence): readonly string[] => {
-  const looks = groupBy(eventsOf(evidence, "saw"), ({ call }) => call);
+  const polls = groupBy(eventsOf(evidence, "saw"), ({ call }) => call);
   const acknowledged = groupBy(eventsOf(evidence, "acknowledged"), ({ call }) => call);
   const deleting = groupBy(eventsOf(evidence, "deleting"), ({ call }) => call);
-  const latched = groupBy(
-    eventsOf(evidence, "cancelled").filter(({ latches }) => latches),
+  const finalCancels = groupBy(
+    eventsOf(evidence, "cancelled").filter(({ isFinal }) => isFinal),
     ({ call }) => call,
   );
-  return [...looks].flatMap(([call, seen]) => {
+  return [...polls].flatMap(([call, seen]) => {
     const acknowledgedAt = Math.min(...(acknowledged.get(call) ?? []).map(({ at }) => at));
     const deletedAt = Math.min(...(deleting.get(call) ?? []).map(({ sentAt }) => sentAt));
     const ends: Settled[] = [
-      ...(latched.get(call) ?? []).map(({ at }) => ({ status: "cancelled" as const, at })),
+      ...(finalCancels.get(call) ?? []).map(({ at }) => ({ status: "cancelled" as const, at })),
       ...seen.filter(({ status }) => status === "finished" || status === "cancelled"),
     ];
     return seen.flatMap(({ status, wire, sentAt, at }) => {

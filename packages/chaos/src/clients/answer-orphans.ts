@@ -51,7 +51,7 @@ const answerOf = async (
 };
 
 const answerAll = async (driver: TaskDriver, taskId: string, ledger: Ledger): Promise<void> => {
-  for (const { key, message } of (await driver.look(taskId)).questions) {
+  for (const { key, message } of (await driver.poll(taskId)).questions) {
     const token = `orphan-${taskId}`;
     const call = /Publish (\S+) \?/.exec(message)?.[1] ?? message;
     ledger.add({ kind: "answering", call, token, sentAt: performance.now() });

@@ -12,8 +12,8 @@ export interface Stage {
 /** Between two things that a client does (milliseconds), on average. */
 const meanPauseMs = 600;
 /** Of a client's own tasks so many are open at once. */
-const mostOpen = 4;
-const longestJobMs = 6_000;
+const maxOpen = 4;
+const maxJobMs = 6_000;
 /** Those that many clients read the end of are left alone after so many. */
 const recent = 40;
 
@@ -23,12 +23,12 @@ export const behave = async (client: ChaosClient, world: World, stage: Stage): P
   const mine: KnownTask[] = [];
   const isOpen = (task: KnownTask): boolean => !task.isRead && !task.isDeleted;
   const pick = (tasks: readonly KnownTask[]): KnownTask | undefined => tasks[Math.floor(random() * tasks.length)];
-  const looks = async (tasks: readonly KnownTask[]): Promise<void> => {
+  const poll = async (tasks: readonly KnownTask[]): Promise<void> => {
     const task = pick(tasks);
-    if (task !== undefined) await client.look(task);
+    if (task !== undefined) await client.poll(task);
   };
   const begin = async (): Promise<void> => {
-    const task = await client.start(drawTool(random), 300 + Math.floor(random() * longestJobMs));
+    const task = await client.start(drawTool(random), 300 + Math.floor(random() * maxJobMs));
     if (task !== undefined) mine.push(task);
   };
   const meddle = async (): Promise<void> => {
@@ -41,19 +41,19 @@ export const behave = async (client: ChaosClient, world: World, stage: Stage): P
     else if (chance < 0.22) await client.list();
     else if (chance < 0.3 && other !== undefined) await client.probe(other);
     else if (chance < 0.45)
-      await looks(
+      await poll(
         world
           .ofOwner(client.owner)
           .slice(-recent)
           .filter((known) => !known.isDeleted),
       );
-    else if (chance < 0.55) await looks(mine.filter(({ isDeleted }) => !isDeleted));
-    else await looks(open);
+    else if (chance < 0.55) await poll(mine.filter(({ isDeleted }) => !isDeleted));
+    else await poll(open);
   };
   while (!stage.isOver) {
     if (stage.isSettling) {
-      await looks(world.ofOwner(client.owner).filter(isOpen));
-    } else if (mine.filter(isOpen).length < mostOpen && random() < 0.3) await begin();
+      await poll(world.ofOwner(client.owner).filter(isOpen));
+    } else if (mine.filter(isOpen).length < maxOpen && random() < 0.3) await begin();
     else await meddle();
     await pause(client.restMs() + random() * 2 * meanPauseMs);
   }

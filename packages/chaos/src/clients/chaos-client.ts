@@ -26,7 +26,7 @@ export interface ChaosClient {
   /** Calls a tool. The task, where there is one. */
   start(tool: string, ms: number): Promise<KnownTask | undefined>;
   /** Looks how a task stands; reads its result when it has ended, and answers what it asks. */
-  look(task: KnownTask): Promise<void>;
+  poll(task: KnownTask): Promise<void>;
   /** Waits for the result, as far as the wire does. */
   wait(task: KnownTask): Promise<void>;
   cancel(task: KnownTask): Promise<void>;
@@ -40,8 +40,8 @@ const now = (): number => performance.now();
 /** Before a client that could not connect does so again. */
 const retryMs = 1_000;
 /** After a failure, and after many (milliseconds). */
-const firstRestMs = 500;
-const longestRestMs = 4_000;
+const firstPauseMs = 500;
+const maxPauseMs = 4_000;
 
 export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
   const { name, kind, owner, random, ledger, world } = options;
@@ -127,7 +127,7 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
     kind,
     owner: owner.name,
     random,
-    restMs: () => (failures === 0 ? 0 : Math.min(firstRestMs * 2 ** (failures - 1), longestRestMs)),
+    restMs: () => (failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (failures - 1), maxPauseMs)),
     start: async (tool, ms) => {
       const call = `${name}-${++calls}`;
       ledger.add({ kind: "started", call, tool, owner: owner.name, wire, sentAt: now() });
@@ -142,14 +142,14 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
       ledger.add({ kind: "result", call, result: begun.value.result, wire });
       return undefined;
     },
-    look: async (task) => {
+    poll: async (task) => {
       let sentAt = now();
       const seen = await attempt(
-        "look",
+        "poll",
         (open) => {
           // Not counting the time to connect.
           sentAt = now();
-          return open.look(task.taskId);
+          return open.poll(task.taskId);
         },
         (failure) => noteUnknown(task, sentAt, failure),
       );
@@ -157,7 +157,7 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
       const { status, questions, result } = seen.value;
       const at = now();
       ledger.add({ kind: "saw", call: task.call, status, wire, sentAt, at });
-      ledger.add({ kind: "polled", tookMs: at - sentAt });
+      ledger.add({ kind: "polled", durationMs: at - sentAt });
       if (status === "cancelled") task.isRead = true;
       if (result !== undefined) {
         task.isRead = true;
@@ -179,27 +179,27 @@ export const chaosClient = (options: ChaosClientOptions): ChaosClient => {
         (open) => open.cancel(task.taskId),
         (failure) => noteUnknown(task, sentAt, failure),
       );
-      if (done !== undefined) ledger.add({ kind: "cancelled", call: task.call, latches: done.value, at: now() });
+      if (done !== undefined) ledger.add({ kind: "cancelled", call: task.call, isFinal: done.value, at: now() });
     },
     list: async () => {
       const listed = await attempt("list", async (open) => open.list?.());
       if (listed?.value !== undefined) ledger.add({ kind: "listed", owner: owner.name, taskIds: listed.value });
     },
     probe: async (task) => {
-      const verb = random() < 0.5 ? "look" : "cancel";
-      const told: string[] = [];
+      const verb = random() < 0.5 ? "poll" : "cancel";
+      const reported: string[] = [];
       const ids = [task.taskId, strangerOf(task.taskId)];
       for (const taskId of ids) {
         const seen = await attempt(
           `probe ${verb}`,
           async (open) => open[verb](taskId),
           (failure) => {
-            if (failure.kind !== "unavailable" && failure.kind !== "gone") told.push(failure.why);
+            if (failure.kind !== "unavailable" && failure.kind !== "gone") reported.push(failure.why);
           },
         );
-        if (seen !== undefined) told.push("an answer");
+        if (seen !== undefined) reported.push("an answer");
       }
-      const [foreign, unknown] = told;
+      const [foreign, unknown] = reported;
       // Otherwise one of the two was not answered at all.
       if (foreign !== undefined && unknown !== undefined)
         ledger.add({ kind: "probed", verb: `${verb} on ${wire}`, foreign, unknown });
@@ -218,8 +218,8 @@ const strangerOf = (taskId: string): string => {
     .map((character, index) => {
       if (!/[0-9a-z]/i.test(character)) return character;
       const isHex = /^[0-9a-f-]+$/.test(taskId);
-      const letters = isHex ? "0123456789abcdef" : "0123456789abcdefghijklmnopqrstuvwxyz";
-      return letters[(random[index] ?? 0) % letters.length];
+      const messages = isHex ? "0123456789abcdef" : "0123456789abcdefghijklmnopqrstuvwxyz";
+      return messages[(random[index] ?? 0) % messages.length];
     })
     .join("");
 };

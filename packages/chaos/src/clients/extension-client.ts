@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/ext-tasks/client";
 import type { JsonValue, TaskId } from "@modelcontextprotocol/ext-tasks/core";
 import type { ErrorV2 } from "@modelcontextprotocol/ext-tasks/core/v2";
-import type { DriverKind, Look, OpenQuestion, TaskDriver } from "./task-driver.ts";
+import type { DriverKind, OpenQuestion, PollResult, TaskDriver } from "./task-driver.ts";
 import { toGivenResult } from "./to-given-result.ts";
 
 const protocolVersion = "2026-07-28";
@@ -53,7 +53,7 @@ const toDriver = (session: TaskEnabledSession, client: Client): TaskDriver => {
       await execution.detach();
       return { taskId: execution.handle.taskId };
     },
-    look: async (taskId) => toLook(await controllerOf(taskId).snapshot()),
+    poll: async (taskId) => toInspection(await controllerOf(taskId).snapshot()),
     result: async (taskId) => toGivenResult(resultFromTaskOutcome(await controllerOf(taskId).result())),
     cancel: async (taskId) => {
       await controllerOf(taskId).cancel();
@@ -67,7 +67,7 @@ const toDriver = (session: TaskEnabledSession, client: Client): TaskDriver => {
   };
 };
 
-const toLook = ({ status, raw }: TaskView): Look => {
+const toInspection = ({ status, raw }: TaskView): PollResult => {
   const isOpen = status === "working" || status === "input_required";
   return {
     status: isOpen ? "open" : status === "cancelled" ? "cancelled" : "finished",

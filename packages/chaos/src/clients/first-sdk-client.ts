@@ -30,7 +30,7 @@ export const firstSdkClient: DriverKind = {
         const { task } = await client.request({ method: "tools/call", params }, CreateTaskResultSchema, { timeout });
         return { taskId: task.taskId };
       },
-      look: async (taskId) => {
+      poll: async (taskId) => {
         const { status } = await tasks.getTask(taskId, { timeout });
         const isOpen = status === "working" || status === "input_required";
         return { status: isOpen ? "open" : status === "cancelled" ? "cancelled" : "finished", questions: [] };

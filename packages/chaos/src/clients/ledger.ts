@@ -47,8 +47,8 @@ export type LedgerEvent =
   | { readonly kind: "result"; readonly call: string; readonly result: GivenResult; readonly wire: WireName }
   /** Somebody asked for it, whatever became of that. */
   | { readonly kind: "cancelling"; readonly call: string; readonly wire: WireName; readonly sentAt: number }
-  /** `latches`: it was told that the task is `cancelled`, which it then stays. */
-  | { readonly kind: "cancelled"; readonly call: string; readonly latches: boolean; readonly at: number }
+  /** `isFinal`: it was told that the task is `cancelled`, which it then stays. */
+  | { readonly kind: "cancelled"; readonly call: string; readonly isFinal: boolean; readonly at: number }
   /** From here on the task may be gone, because its owner deletes it. */
   | { readonly kind: "deleting"; readonly call: string; readonly sentAt: number }
   /** `token`: the answer's own, which the job returns. */
@@ -60,7 +60,7 @@ export type LedgerEvent =
   /** An attempt that failed. */
   | { readonly kind: "failed"; readonly wire: WireName; readonly verb: string; readonly failure: Failure }
   /** How long a look took that was answered (milliseconds). */
-  | { readonly kind: "polled"; readonly tookMs: number };
+  | { readonly kind: "polled"; readonly durationMs: number };
 
 export interface Ledger {
   readonly events: readonly LedgerEvent[];

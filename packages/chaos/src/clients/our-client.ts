@@ -58,7 +58,7 @@ const toDriver = (
       pending.set(taskId, call);
       return { taskId };
     },
-    look: async (taskId) => {
+    poll: async (taskId) => {
       const task = await calls.read(taskId);
       return {
         status: toSeen(task.status),

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { connectFirst } from "./first-sdk-client.ts";
-import type { ConnectOptions, DriverKind, Look, TaskDriver } from "./task-driver.ts";
+import type { ConnectOptions, DriverKind, PollResult, TaskDriver } from "./task-driver.ts";
 import { textsOf, toGivenResult } from "./to-given-result.ts";
 
 const timeout = 20_000;
@@ -41,7 +41,7 @@ const plainHost = (
         const taskId = handleOf(answer)?.taskId;
         return taskId === undefined ? { result: toGivenResult(answer) } : { taskId };
       },
-      look: async (taskId) => toLook(await askAbout("task_status", { taskId })),
+      poll: async (taskId) => toInspection(await askAbout("task_status", { taskId })),
       result: async (taskId) => {
         const answer = await askAbout("task_status", { taskId, waitSeconds: 5 });
         return handleOf(answer) === undefined ? toGivenResult(answer) : undefined;
@@ -63,7 +63,7 @@ const handleOf = ({
   return taskId === undefined || taskStatus === undefined ? undefined : { taskId, taskStatus };
 };
 
-const toLook = (answer: Answered): Look => {
+const toInspection = (answer: Answered): PollResult => {
   if (handleOf(answer) !== undefined) return { status: "open", questions: [] };
   const [first = ""] = textsOf(answer.content);
   if (/^Task \S+ of \S+ was cancelled/.test(first)) return { status: "cancelled", questions: [] };

@@ -10,7 +10,7 @@ export interface OpenQuestion {
 }
 
 /** A task as it stands. */
-export interface Look {
+export interface PollResult {
   readonly status: Exclude<SeenStatus, "not found">;
   /** Those that `answer` takes. */
   readonly questions: readonly OpenQuestion[];
@@ -34,7 +34,7 @@ export interface Reply {
 /** One connected client, whichever SDK it is made of. What rejects does so with whatever that SDK throws. */
 export interface TaskDriver {
   start(tool: string, args: CallArguments): Promise<Begun>;
-  look(taskId: string): Promise<Look>;
+  poll(taskId: string): Promise<PollResult>;
   /** Of a task that has ended; of one that runs on, waited for a while, undefined. */
   result(taskId: string): Promise<GivenResult | undefined>;
   /** Whether it is told that the task is cancelled, and not only that it is to be. */

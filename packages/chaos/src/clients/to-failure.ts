@@ -61,8 +61,8 @@ const toMembers = (value: unknown): Members => (typeof value === "object" && val
 const statusOf = (code: unknown, data: unknown, message: string): number | undefined => {
   const status = (data as { status?: unknown } | undefined)?.status ?? code;
   if (typeof status === "number" && status >= 400 && status <= 599) return status;
-  const told = /HTTP (\d{3})/.exec(message)?.[1];
-  return told === undefined ? undefined : Number(told);
+  const reported = /HTTP (\d{3})/.exec(message)?.[1];
+  return reported === undefined ? undefined : Number(reported);
 };
 
 /** Without what names a task, a call or an instant. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { FaultProxy } from "@taskbridge/services/fault-proxy";
 import type { Fleet } from "../fleet/fleet.ts";
-import type { Place } from "../fleet/place.ts";
+import type { ProcessSlot } from "../fleet/process-slot.ts";
 import type { Fault } from "./fault.ts";
 
 /** How long answers are held back on a slow link (milliseconds). */
@@ -12,7 +12,7 @@ const lostShare = 0.05;
 /** Does what goes wrong, and resolves once it is over and what was ended is up again. */
 export const applyFault = async (fault: Fault, fleet: Fleet, random: () => number): Promise<void> => {
   const { kind, target, forMs } = fault;
-  const replica = fleet.replicas[target] as Place;
+  const replica = fleet.replicas[target] as ProcessSlot;
   switch (kind) {
     case "kill replica":
       return replica.kill(forMs);

@@ -17,7 +17,7 @@ export const playPlan = async (
   plan: readonly Fault[],
   fleet: Fleet,
   random: () => number,
-  tell: (fault: Fault) => void,
+  report: (fault: Fault) => void,
 ): Promise<void> => {
   const startedAt = performance.now();
   const busy = new Map<string, Promise<void>>();
@@ -27,7 +27,7 @@ export const playPlan = async (
       const subject = subjectOf(fault);
       const before = busy.get(subject) ?? Promise.resolve();
       const playing = before.then(() => {
-        tell(fault);
+        report(fault);
         return applyFault(fault, fleet, random);
       });
       busy.set(subject, playing);

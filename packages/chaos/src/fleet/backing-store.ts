@@ -22,8 +22,8 @@ export interface BackingStore {
   open(): Promise<TaskStore>;
   /** Marks it as one that the next version has opened, which this one may go on with. */
   announceNext(): Promise<void>;
-  /** SIGKILL, and up again after `awayMs`. */
-  restart(awayMs: number): Promise<void>;
+  /** SIGKILL, and up again after `downMs`. */
+  restart(downMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -71,9 +71,9 @@ const redisServer = async (): Promise<BackingStore> => {
       await redis.set("taskbridge:{meta}schema", JSON.stringify({ version: 2, readableBy: 1 }));
       redis.disconnect();
     },
-    restart: async (awayMs) => {
+    restart: async (downMs) => {
       await server.kill();
-      await pause(awayMs);
+      await pause(downMs);
       await server.restart();
     },
     close: server.stop,
@@ -101,9 +101,9 @@ const postgresServer = async (): Promise<BackingStore> => {
       );
       await client.end();
     },
-    restart: async (awayMs) => {
+    restart: async (downMs) => {
       await server.kill();
-      await pause(awayMs);
+      await pause(downMs);
       await server.restart();
     },
     close: server.stop,

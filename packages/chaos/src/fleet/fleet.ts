@@ -18,7 +18,7 @@ import { linkNextVersion, linkPackages, packagesOf } from "./link-packages.ts";
 import { readNextTaskIds } from "./next-ledger.ts";
 import { openReplica } from "./open-replica.ts";
 import { openWorker, readWorkerLines } from "./open-worker.ts";
-import type { Place } from "./place.ts";
+import type { ProcessSlot } from "./process-slot.ts";
 import { queueName, queuePrefix, writeConfig, writeTokens } from "./write-config.ts";
 
 export interface FleetOptions {
@@ -53,12 +53,12 @@ export interface Fleet {
   /** Of MCP, at the balancer. */
   readonly url: string;
   readonly balancer: Balancer;
-  readonly replicas: readonly Place[];
+  readonly replicas: readonly ProcessSlot[];
   /** Where each replica listens. */
   readonly targets: readonly BalancerTarget[];
   /** By replica; none where they are direct. */
   readonly links: readonly Links[];
-  readonly workers: readonly Place[];
+  readonly workers: readonly ProcessSlot[];
   readonly store: BackingStore;
   readonly queue: RedisServer;
   /** Where logs and ledgers are. */
@@ -94,7 +94,7 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
     const tokensFile = await writeTokens(folder, options.owners);
 
     const links: Links[] = [];
-    const replicas: Place[] = [];
+    const replicas: ProcessSlot[] = [];
     const targets: BalancerTarget[] = [];
     for (let index = 0; index < options.replicas; index++) {
       const link = options.isDirect === true ? undefined : await openLinks(store, queue);
@@ -120,7 +120,7 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       replicas.push(openReplica({ folder, name, target, config, skewMs, ...(find === undefined ? {} : { find }) }));
     }
     const workers = Array.from({ length: options.workers }, (_, index) => openWorker(folder, queue.url, index));
-    closing.push(() => Promise.all([...replicas, ...workers].map((place) => place.stop())));
+    closing.push(() => Promise.all([...replicas, ...workers].map((slot) => slot.stop())));
     const balancer = await startRoundRobin({
       targets,
       healthPath: "/readyz",
@@ -128,8 +128,8 @@ export const openFleet = async (options: FleetOptions): Promise<Fleet> => {
       ...(options.onOutcome === undefined ? {} : { onOutcome: options.onOutcome }),
     });
     closing.push(balancer.close);
-    await Promise.all([...replicas, ...workers].map((place) => place.ready()));
-    await balancer.look();
+    await Promise.all([...replicas, ...workers].map((slot) => slot.ready()));
+    await balancer.probe();
     return {
       url: `${balancer.url}/mcp`,
       balancer,

@@ -3,7 +3,7 @@ import type { BalancerTarget } from "@taskbridge/services/balancer";
 import { compiledProgram } from "./compiled-program.ts";
 import { type FindPackage, folderOfPackage } from "./link-packages.ts";
 import { nextLedger } from "./next-ledger.ts";
-import { openPlace, type Place } from "./place.ts";
+import { openProcessSlot, type ProcessSlot } from "./process-slot.ts";
 
 export interface ReplicaOptions {
   /** Of the run. */
@@ -19,8 +19,15 @@ export interface ReplicaOptions {
 }
 
 /** `taskbridge serve`, as users have it. */
-export const openReplica = ({ folder, name, target, config, skewMs, find = folderOfPackage }: ReplicaOptions): Place =>
-  openPlace({
+export const openReplica = ({
+  folder,
+  name,
+  target,
+  config,
+  skewMs,
+  find = folderOfPackage,
+}: ReplicaOptions): ProcessSlot =>
+  openProcessSlot({
     name,
     script: join(find("taskbridge"), "dist/main.js"),
     args: ["serve", "--config", config, "--port", String(target.port)],

@@ -9,7 +9,7 @@ export const toSummary = (
   const started = eventsOf(evidence, "started");
   const acknowledged = eventsOf(evidence, "acknowledged");
   const polls = eventsOf(evidence, "polled")
-    .map(({ tookMs }) => tookMs)
+    .map(({ durationMs }) => durationMs)
     .sort((one, other) => one - other);
   const failed = eventsOf(evidence, "failed");
   const at = (share: number): string => `${Math.round(polls[Math.floor(polls.length * share)] ?? 0)} ms`;

@@ -4,7 +4,7 @@ import type { BalancerOutcome } from "@taskbridge/services/balancer";
 export interface Drain {
   /** `host:port`. */
   readonly target: string;
-  readonly toldAt: number;
+  readonly reportedAt: number;
   /** Its process was gone. */
   readonly goneAt: number;
   readonly exitCode: number | null;
@@ -16,11 +16,11 @@ export const findDrainFaults = (outcomes: readonly BalancerOutcome[], drains: re
     .filter(({ exitCode }) => exitCode !== 0)
     .map(({ target, exitCode }) => `${target} has ended with ${exitCode}`),
   ...outcomes.flatMap(({ request, target, outcome, startedAt, endedAt }) => {
-    const drain = drains.find((one) => one.target === target && endedAt >= one.toldAt && startedAt <= one.goneAt);
+    const drain = drains.find((one) => one.target === target && endedAt >= one.reportedAt && startedAt <= one.goneAt);
     const hasFailed = typeof outcome === "number" ? outcome >= 500 : outcome !== "left";
     if (drain === undefined || !hasFailed || isStream(request.headers["accept"], request.method)) return [];
     return [
-      `${request.method} ${nameOf(request.headers)} at ${target}: ${outcome}, ${startedAt - drain.toldAt} ms after it was told to stop`,
+      `${request.method} ${nameOf(request.headers)} at ${target}: ${outcome}, ${startedAt - drain.reportedAt} ms after it was told to stop`,
     ];
   }),
 ];

@@ -19,7 +19,7 @@ if (missing !== undefined) {
   console.error(`rolling restart: ${missing}`);
   process.exit(1);
 }
-const { polls, calls, drainFaults, tally, restarts, tookMs } = await rollingRun({
+const { polls, calls, drainFaults, tally, restarts, durationMs } = await rollingRun({
   store: values.store as StoreKind,
   replicas: Number(values.replicas),
   pollsPerSecond: Number(values.polls),
@@ -27,12 +27,12 @@ const { polls, calls, drainFaults, tally, restarts, tookMs } = await rollingRun(
   drainMs: Number(values.drain),
   warmMs: Number(values.warm),
 });
-const sorted = [...polls.tookMs].sort((one, other) => one - other);
+const sorted = [...polls.durationMs].sort((one, other) => one - other);
 const at = (share: number): number => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
 const failed = [...polls.failed].map(([why, times]) => `${why} ×${times}`);
 console.log(
-  `rolling restart ${values.store}: ${restarts} restarts in ${Math.round(tookMs / 1_000)} s; ${polls.answered} polls answered ` +
-    `(${Math.round((polls.answered * 1_000) / tookMs)} per second, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms), ` +
+  `rolling restart ${values.store}: ${restarts} restarts in ${Math.round(durationMs / 1_000)} s; ${polls.answered} polls answered ` +
+    `(${Math.round((polls.answered * 1_000) / durationMs)} per second, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms), ` +
     `failed: ${failed.join(", ") || "none"}, wrong: ${polls.wrong.length}; our client: ${calls.done} calls done, ` +
     `${calls.failed.length} failed; failed at a draining replica: ${drainFaults.length}`,
 );

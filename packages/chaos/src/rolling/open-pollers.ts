@@ -31,18 +31,18 @@ export interface Pollers {
 /** Clients that poll, in a process of their own: in that of the balancer, each would wait for the other. */
 export const openPollers = (options: PollersOptions): Pollers => {
   const child = fork(compiledProgram("../rolling/pollers.js"), { serialization: "advanced" });
-  const tell = (message: PollersMessage): void => {
+  const report = (message: PollersMessage): void => {
     child.send(message);
   };
-  tell(options);
-  return { count: () => tell("count"), stop: () => tell("stop"), polls: pollsOf(child) };
+  report(options);
+  return { count: () => report("count"), stop: () => report("stop"), polls: pollsOf(child) };
 };
 
 const pollsOf = async (child: ChildProcess): Promise<Polls> => {
   const exit = once(child, "exit");
-  const [told] = await Promise.race([once(child, "message"), exit.then(() => [undefined])]);
+  const [reported] = await Promise.race([once(child, "message"), exit.then(() => [undefined])]);
   await exit;
-  if (told === undefined)
+  if (reported === undefined)
     throw new Error(`the clients that poll have ended with ${child.signalCode ?? child.exitCode}`);
-  return told as Polls;
+  return reported as Polls;
 };

@@ -14,7 +14,7 @@ export interface WatchedTask {
 export interface Polls {
   answered: number;
   /** How long each of those took (milliseconds). */
-  readonly tookMs: number[];
+  readonly durationMs: number[];
   /** Attempts that were not answered, by what they failed of. */
   readonly failed: Map<string, number>;
   /** Answers that are not true. */
@@ -31,7 +31,7 @@ export interface PollOptions {
   readonly signal: AbortSignal;
 }
 
-export const noPolls = (): Polls => ({ answered: 0, tookMs: [], failed: new Map(), wrong: [] });
+export const noPolls = (): Polls => ({ answered: 0, durationMs: [], failed: new Map(), wrong: [] });
 
 /** Polls the tasks in turn at an even pace, each poll once: what fails is counted, and not repeated. */
 export const pollOn = async ({ connect, tasks, everyMs, polls, signal }: PollOptions): Promise<void> => {
@@ -44,7 +44,7 @@ export const pollOn = async ({ connect, tasks, everyMs, polls, signal }: PollOpt
       driver ??= await connect();
       await poll(driver, task, polls);
       polls.answered += 1;
-      polls.tookMs.push(performance.now() - startedAt);
+      polls.durationMs.push(performance.now() - startedAt);
     } catch (error) {
       const { kind, why } = toFailure(error);
       if (kind === "unavailable" || kind === "gone") polls.failed.set(why, (polls.failed.get(why) ?? 0) + 1);
@@ -59,7 +59,7 @@ export const pollOn = async ({ connect, tasks, everyMs, polls, signal }: PollOpt
 
 const poll = async (driver: TaskDriver, task: WatchedTask, polls: Polls): Promise<void> => {
   const hadEnded = task.hasEnded;
-  const { status, result } = await driver.look(task.taskId);
+  const { status, result } = await driver.poll(task.taskId);
   if (status === "finished") task.hasEnded = true;
   else if (hadEnded || status === "cancelled")
     polls.wrong.push(`${task.call} is ${status}${hadEnded ? " after its end" : ""}`);

@@ -27,7 +27,7 @@ process.on("message", (message: PollersMessage) => {
   if (message === "stop") over.abort();
   else if (message === "count") {
     polls.answered = 0;
-    polls.tookMs.length = 0;
+    polls.durationMs.length = 0;
   } else void poll(message);
 });
 // Whoever has started them is gone, or has got what it waits for.

@@ -34,7 +34,7 @@ export interface RollingOutcome {
   readonly tally: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly restarts: number;
   /** From the first restart to the last; what was answered before does not count. */
-  readonly tookMs: number;
+  readonly durationMs: number;
 }
 
 const owner: Owner = { name: "roller", token: "chaos-token-of-the-roller" };
@@ -44,9 +44,9 @@ const pollIntervalMs = 2_000;
 const watchedTasks = 30;
 /** Tasks end while replicas are restarted: so long after the first restart. */
 const shortestMs = 2_000;
-const longestMs = 40_000;
+const maxMs = 40_000;
 /** Between two restarts, as a deployment waits for a replica to be ready (milliseconds). */
-const restMs = 1_000;
+const pauseMs = 1_000;
 
 /** Restarts one replica after the other by SIGTERM while clients go on. */
 export const rollingRun = async (options: RollingOptions): Promise<RollingOutcome> => {
@@ -73,13 +73,13 @@ export const rollingRun = async (options: RollingOptions): Promise<RollingOutcom
     const calling = (["2026-07-28", "2025-11-25", "sep-1686"] as const).map(async (wire) =>
       callOn(await connect(fleet, ourClient(wire)), wire, calls, over.signal),
     );
-    let tookMs = 0;
+    let durationMs = 0;
     const rolling = async (): Promise<readonly Drain[]> => {
       await pause(options.warmMs);
       pollers.count();
       const startedAt = performance.now();
       const drains = await rollAll(fleet, options.rounds);
-      tookMs = performance.now() - startedAt;
+      durationMs = performance.now() - startedAt;
       return drains;
     };
     const rolled = rolling().finally(() => {
@@ -88,7 +88,7 @@ export const rollingRun = async (options: RollingOptions): Promise<RollingOutcom
     });
     const [drains, polls] = await Promise.all([rolled, pollers.polls, ...calling]);
     const drainFaults = findDrainFaults(outcomes, drains);
-    return { polls, calls, drainFaults, tally: fleet.balancer.tally(), restarts: drains.length, tookMs };
+    return { polls, calls, drainFaults, tally: fleet.balancer.tally(), restarts: drains.length, durationMs };
   } finally {
     await fleet.close();
   }
@@ -108,7 +108,7 @@ const startTasks = async (fleet: Fleet, warmMs: number): Promise<readonly Watche
   const tasks: WatchedTask[] = [];
   for (let index = 0; index < watchedTasks; index++) {
     const call = `watched-${index}`;
-    const ms = Math.round(warmMs + shortestMs + ((longestMs - shortestMs) * index) / watchedTasks);
+    const ms = Math.round(warmMs + shortestMs + ((maxMs - shortestMs) * index) / watchedTasks);
     const begun = await driver.start("slow", { call, ms });
     if ("taskId" in begun) tasks.push({ taskId: begun.taskId, call, hasEnded: false });
   }
@@ -120,14 +120,14 @@ const rollAll = async ({ replicas, targets, balancer }: Fleet, rounds: number): 
   const drains: Drain[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const [index, replica] of replicas.entries()) {
-      await pause(restMs);
+      await pause(pauseMs);
       const { host, port } = targets[index] as (typeof targets)[number];
-      const toldAt = Date.now();
+      const reportedAt = Date.now();
       const { exitCode, goneAt } = await replica.roll();
-      drains.push({ target: `${host}:${port}`, toldAt, goneAt, exitCode });
-      await balancer.look();
+      drains.push({ target: `${host}:${port}`, reportedAt, goneAt, exitCode });
+      await balancer.probe();
     }
   }
-  await pause(restMs);
+  await pause(pauseMs);
   return drains;
 };

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Evidence } from "../../src/checks/evidence.ts";
 import { findFaults } from "../../src/checks/find-faults.ts";
-import { goodRun, goodRunWith, look, withEvents, withJob, withLines, withTask } from "../good-run.ts";
+import { goodRun, goodRunWith, polled, withEvents, withJob, withLines, withTask } from "../good-run.ts";
 
 const wire = "2026-07-28";
 const { events, tasks, jobs, lines } = goodRun();
 const [firstTask] = tasks;
 const [firstJob] = jobs;
 const cancelling = { kind: "cancelling", call: "c1-1", wire, sentAt: 5 } as const;
-const cancelled = { kind: "cancelled", call: "c1-1", latches: true, at: 6 } as const;
+const cancelled = { kind: "cancelled", call: "c1-1", isFinal: true, at: 6 } as const;
 const deleting = { kind: "deleting", call: "c1-1", sentAt: 11 } as const;
 
 it("finds nothing in a run that went well", () => {
@@ -60,22 +60,22 @@ describe("a fault of each kind is found", () => {
     ],
     [
       "an acknowledged task that is not found",
-      withEvents(look("not found", 20)),
+      withEvents(polled("not found", 20)),
       "the task of call c1-1 was acknowledged and not found on 2026-07-28",
     ],
     [
       "a task that runs again",
-      withEvents(look("open", 20)),
+      withEvents(polled("open", 20)),
       "the task of call c1-1 was finished, and later open on 2026-07-28",
     ],
     [
       "a task that ends twice",
-      withEvents(look("cancelled", 20)),
+      withEvents(polled("cancelled", 20)),
       "the task of call c1-1 was finished, and later cancelled on 2026-07-28",
     ],
     [
       "a cancelled task that goes on",
-      withEvents(cancelling, cancelled, look("open", 7)),
+      withEvents(cancelling, cancelled, polled("open", 7)),
       "the task of call c1-1 was cancelled, and later open on 2026-07-28",
     ],
     [
@@ -141,7 +141,7 @@ describe("a fault of each kind is found", () => {
     ],
     [
       "an internal error",
-      withEvents({ kind: "failed", wire, verb: "look", failure: { kind: "wrong", why: "-32603: Internal error" } }),
+      withEvents({ kind: "failed", wire, verb: "poll", failure: { kind: "wrong", why: "-32603: Internal error" } }),
       "look on 2026-07-28 was answered -32603: Internal error",
     ],
     [
@@ -162,9 +162,9 @@ describe("a fault of each kind is found", () => {
 
 describe("what may be is no fault", () => {
   const fine: readonly (readonly [name: string, evidence: Evidence])[] = [
-    ["a look that began before the end and came after it", withEvents(look("open", 9))],
-    ["a look that began before the acknowledgement", withEvents(look("not found", 1))],
-    ["a task that its owner deletes", withEvents(cancelling, deleting, look("not found", 12))],
+    ["a look that began before the end and came after it", withEvents(polled("open", 9))],
+    ["a look that began before the acknowledgement", withEvents(polled("not found", 1))],
+    ["a task that its owner deletes", withEvents(cancelling, deleting, polled("not found", 12))],
     [
       "a start that was never acknowledged and never was",
       withEvents({ kind: "started", call: "c3-1", tool: "quick", owner: "ann", wire, sentAt: 1 }),

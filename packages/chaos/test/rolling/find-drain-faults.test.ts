@@ -3,7 +3,7 @@ import type { BalancerOutcome } from "@taskbridge/services/balancer";
 import { findDrainFaults } from "../../src/rolling/find-drain-faults.ts";
 
 const target = "127.0.0.1:3001";
-const drain = { target, toldAt: 1_000, goneAt: 4_000, exitCode: 0 };
+const drain = { target, reportedAt: 1_000, goneAt: 4_000, exitCode: 0 };
 const asked = (outcome: BalancerOutcome["outcome"], startedAt: number, method = "POST"): BalancerOutcome => ({
   request: { method, url: "/mcp", headers: { "mcp-method": "tasks/get" } },
   target,

@@ -36,11 +36,11 @@ export const answerTask = async (taskId: string, flags: AnswerFlags): Promise<nu
       : await askHere(chosen);
     const ignored = await source.answerTask(taskId, answers);
     if (ignored.length > 0) throw new CliError(`not open any more: ${namesOf(ignored)}`);
-    const isTold = ({ pending = [] }: TaskStatus): boolean =>
+    const isAsked = ({ pending = [] }: TaskStatus): boolean =>
       pending.every(
         ({ questionKey = "", lastError }) => !Object.hasOwn(answers, questionKey) || lastError !== undefined,
       );
-    const task = await waitBriefly(source, await source.readTask(taskId), isTold);
+    const task = await waitBriefly(source, await source.readTask(taskId), isAsked);
     if (flags.json) printDocument(task);
     else printText(formatOutcome(questions, answers, task));
     return exitCodes.completed;

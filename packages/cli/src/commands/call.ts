@@ -67,14 +67,14 @@ const start = async (
     return askQuestions(questions, { input: process.stdin, output: process.stderr }, signal, interrupt);
   };
   try {
-    return await source.callTool(tool, input, { ask, signal, tell });
+    return await source.callTool(tool, input, { ask, signal, report: notify });
   } catch (error) {
     if (!signal.aborted || (error instanceof CliError && error.exitCode === exitCodes.interrupted)) throw error;
     throw interruptedError("Interrupted before there was a task.");
   }
 };
 
-const tell = (line: string): void => {
+const notify = (line: string): void => {
   process.stderr.write(`${safeLine(line)}\n`);
 };
 
@@ -84,8 +84,8 @@ const printImmediate = ({ result, failed }: CallOutcome & { kind: "result" }, js
   else if (failed) process.stderr.write(`failed: ${safeText(result.text)}\n`);
   else printResult(result);
   if (!failed) return exitCodes.completed;
-  return tellsOfArguments.test(result.text) ? exitCodes.usage : exitCodes.failed;
+  return isAboutArguments.test(result.text) ? exitCodes.usage : exitCodes.failed;
 };
 
 /** Servers of ours refuse arguments with a result, for a model to correct itself: `arguments.file: must be string`. */
-const tellsOfArguments = /^arguments(?:[./[][^:\n]*)?: /;
+const isAboutArguments = /^arguments(?:[./[][^:\n]*)?: /;

@@ -43,7 +43,7 @@ export const discover = async (flags: DiscoverFlags): Promise<number> => {
     const list = async (): Promise<number> => {
       const lists = await listAll(config, adapters, names, flags, signal);
       printFound(config, lists, flags.json ?? false);
-      return tellOutcome(config, lists, flags, signal);
+      return reportOutcome(config, lists, flags, signal);
     };
     return await closeAfter(list, () => Promise.all(Object.values(adapters).map((adapter) => adapter.close?.())));
   } finally {
@@ -71,7 +71,7 @@ const listAll = async (
   const listing = names.flatMap((name) => {
     const adapter = adapters[name] as WorkflowAdapter;
     if (canList(adapter)) return [{ name, adapter }];
-    tell(`adapters.${name}: the adapter ${adapter.kind} cannot list pipelines`);
+    notify(`adapters.${name}: the adapter ${adapter.kind} cannot list pipelines`);
     return [];
   });
   return Promise.all(
@@ -82,7 +82,7 @@ const listAll = async (
         tools: config.tools.filter((tool) => tool.adapter === name),
         signal,
         log: (level, message) => {
-          if (level === "warn" || level === "error") tell(`adapters.${name}: ${message}`);
+          if (level === "warn" || level === "error") notify(`adapters.${name}: ${message}`);
         },
       })),
     })),
@@ -101,7 +101,7 @@ const printFound = ({ tools }: Config, lists: readonly NamedList[], json: boolea
 };
 
 /** Says what the list is not. Returns the exit code. */
-const tellOutcome = (
+const reportOutcome = (
   config: Config,
   lists: readonly NamedList[],
   { filter, json }: DiscoverFlags,
@@ -109,17 +109,17 @@ const tellOutcome = (
 ): number => {
   for (const { adapter, isCut } of lists) {
     if (isCut)
-      tell(`adapters.${adapter}: only the first ${maxListedPipelines} pipelines are listed; --filter lists fewer`);
+      notify(`adapters.${adapter}: only the first ${maxListedPipelines} pipelines are listed; --filter lists fewer`);
   }
   const failed = lists.filter((list) => "failure" in list);
-  for (const { adapter, failure } of failed) tell(config.rebase(failure, ["adapters", adapter]).message);
+  for (const { adapter, failure } of failed) notify(config.rebase(failure, ["adapters", adapter]).message);
   if (aborted) {
-    tell("Interrupted: the list is not complete.");
+    notify("Interrupted: the list is not complete.");
     return exitCodes.interrupted;
   }
   if (failed.length > 0) return exitCodes.failed;
   if (!json && lists.every(({ pipelines }) => pipelines.length === 0)) {
-    tell(
+    notify(
       filter === undefined
         ? "No pipelines were found."
         : `No pipelines were found for the filter ${JSON.stringify(filter)}.`,
@@ -128,6 +128,6 @@ const tellOutcome = (
   return exitCodes.completed;
 };
 
-const tell = (line: string): void => {
+const notify = (line: string): void => {
   process.stderr.write(`${safeText(line)}\n`);
 };

@@ -42,8 +42,8 @@ export const doctor = async (flags: { readonly config?: string }): Promise<numbe
     for (const finding of await checkWires(config)) print(finding);
     for (const finding of await reachStore(config, pipelines)) print(finding);
     for (const name of Object.keys(pipelines.adapters)) {
-      for (const { place, ...finding } of await checkAdapter(config, pipelines, name, checkTimeoutMs))
-        print({ ...finding, subject: formatPath(place) });
+      for (const { location, ...finding } of await checkAdapter(config, pipelines, name, checkTimeoutMs))
+        print({ ...finding, subject: formatPath(location) });
     }
     for (const finding of await checkHttp(config)) print(finding);
     await Promise.all(Object.values(pipelines.adapters).map((adapter) => adapter.close?.()));
@@ -64,10 +64,10 @@ const checkNode = (): Finding => {
 
 const checkWires = async ({ server }: Config): Promise<Finding[]> => {
   const wires = server.wires ?? (await import("@taskbridge/server")).defaultWires;
-  const told: Finding = { level: "ok", subject: "server.wires", message: wires.join(", ") };
-  if (wires.includes("none")) return [told];
+  const finding: Finding = { level: "ok", subject: "server.wires", message: wires.join(", ") };
+  if (wires.includes("none")) return [finding];
   const message = "hosts that know no tasks cannot use the tools; add none to serve them";
-  return [told, { level: "warning", subject: "server.wires", message }];
+  return [finding, { level: "warning", subject: "server.wires", message }];
 };
 
 const reachStore = async (config: Config, { adapters }: Pipelines): Promise<Finding[]> => {

@@ -19,7 +19,7 @@ export const explainTask = async (taskId: string, flags: { config?: string; json
   }, close);
 };
 
-const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt }: TaskExplanation): string => {
+const formatExplanation = ({ record, pollIntervalMs, lastInspectError, lastInspectedAt }: TaskExplanation): string => {
   const rows: [string, string | undefined][] = [
     ["task", `${record.taskId}, revision ${record.revision}, ${record.state}`],
     ["owner", record.owner ?? "none: the ID alone grants access"],
@@ -35,7 +35,7 @@ const formatExplanation = ({ record, pollIntervalMs, lastLookError, lastLookedAt
     ["missing", record.missingSince === undefined ? undefined : `since ${formatInstant(record.missingSince)}`],
     ["slot", record.slotHeld ? "held" : "free"],
     ["wakes", record.wakeAt === null ? "never by itself" : formatInstant(record.wakeAt)],
-    ["looked", [formatInstant(lastLookedAt), lastLookError].filter(Boolean).join(": ")],
+    ["inspected", [formatInstant(lastInspectedAt), lastInspectError].filter(Boolean).join(": ")],
     ["poll", `${pollIntervalMs} ms`],
     ...record.questions.map((question): [string, string] => [
       "question",

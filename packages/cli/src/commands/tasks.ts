@@ -7,7 +7,7 @@ import { followTask, printDocument, printText } from "../terminal/follow-task.ts
 import {
   formatDocument,
   formatInstant,
-  formatStanding,
+  formatStatus,
   formatTask,
   formatUntold,
   stateWords,
@@ -86,7 +86,7 @@ const toRow = (task: TaskStatus): string[] => [
   formatInstant(task.createdAt)?.slice(0, 19) ?? "",
   beginning(
     task.failure === undefined
-      ? ((isOver(task) ? undefined : formatStanding(task)) ?? "")
+      ? ((isOver(task) ? undefined : formatStatus(task)) ?? "")
       : safeLine(task.failure.reason.split("\n", 1)[0] ?? ""),
   ),
 ];
@@ -147,8 +147,8 @@ export const cancelTask = (taskId: string, flags: TasksFlags): Promise<number> =
   withSource(flags, async (source) => {
     const before = await source.readTask(taskId);
     if (isOver(before)) throw new CliError(`the task has ended already: ${stateWords[before.state]}`);
-    const isTold = (task: TaskStatus): boolean => isOver(task) || undeliveredCancel(task) !== undefined;
-    const task = await waitBriefly(source, await source.cancelTask(taskId), isTold);
+    const isShown = (task: TaskStatus): boolean => isOver(task) || undeliveredCancel(task) !== undefined;
+    const task = await waitBriefly(source, await source.cancelTask(taskId), isShown);
     if (source.wire === "sep-1686") process.stderr.write(deletedNote);
     if (flags.json) printDocument(task);
     else printText(isOver(task) ? stateWords[task.state] : (undeliveredCancel(task) ?? "asked to stop"));

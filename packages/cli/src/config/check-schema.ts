@@ -42,8 +42,8 @@ const toFaults = (errors: ErrorObject[], root: unknown, replaced: ReadonlySet<st
     const fault = toFault(error, root, replaced);
     if (fault === undefined) continue;
     // The first fault of a place says enough: an empty name is also one of the wrong characters.
-    const place = formatPath(fault.path);
-    if (!faults.has(place)) faults.set(place, fault);
+    const location = formatPath(fault.path);
+    if (!faults.has(location)) faults.set(location, fault);
   }
   return [...faults.values()];
 };

@@ -43,7 +43,7 @@ export const checkStore = async ({ store, isMemory, timeoutMs }: StoreChecking):
         ? { level: "warning", message: "memory: loses every task when the server ends" }
         : { level: "ok", message: `can be ${times}${survives}; ${count} under way` },
       ...(Math.max(read.ms, written.ms) > slowMs ? [slow] : []),
-      ...(Math.abs(skew) > skewMs ? [{ level: "warning" as const, message: tellSkew(skew) }] : []),
+      ...(Math.abs(skew) > skewMs ? [{ level: "warning" as const, message: describeSkew(skew) }] : []),
     ];
   } finally {
     clearTimeout(timer);
@@ -51,17 +51,17 @@ export const checkStore = async ({ store, isMemory, timeoutMs }: StoreChecking):
 };
 
 /** `PostgreSQL 16.4 at db:5432, database tasks, schema taskbridge; synchronous_commit = on`, and what that may cost. */
-const describe = ({ kind, place, database, namespace, durability, warning }: StoreDescription): StoreFinding[] => {
+const describe = ({ kind, location, database, namespace, durability, warning }: StoreDescription): StoreFinding[] => {
   const where = [
-    `${kind} at ${place}`,
+    `${kind} at ${location}`,
     ...(database === undefined ? [] : [`database ${database}`]),
     ...(namespace === undefined ? [] : [namespace]),
   ].join(", ");
-  const told: StoreFinding = {
+  const finding: StoreFinding = {
     level: "ok",
     message: `${where}; ${durability ?? "it does not tell how durable it is"}`,
   };
-  return warning === undefined ? [told] : [told, { level: "warning", message: warning }];
+  return warning === undefined ? [finding] : [finding, { level: "warning", message: warning }];
 };
 
 const slow: StoreFinding = {
@@ -69,7 +69,7 @@ const slow: StoreFinding = {
   message: `takes more than ${slowMs} ms to answer, and each poll of each client waits for it; keep it near the servers`,
 };
 
-const tellSkew = (skew: number): string => {
+const describeSkew = (skew: number): string => {
   const seconds = Math.round(Math.abs(skew) / 1_000);
   const how = skew > 0 ? "ahead of" : "behind";
   return `its clock is ${seconds} s ${how} this machine's; deadlines and retention go by the store's, times of logs by the machine's`;

@@ -23,6 +23,6 @@ export class ConfigError extends Error {
 
 /** `taskbridge.yaml:12: tools[2].target.queue: …`; a fault of the YAML itself has no path, and tells its column instead. */
 const formatFault = (file: string, { path, message, line, column }: ConfigFault): string => {
-  const place = [file, line, path.length === 0 ? column : undefined].filter((part) => part !== undefined).join(":");
-  return [place, formatPath(path), message].filter((part) => part !== "").join(": ");
+  const location = [file, line, path.length === 0 ? column : undefined].filter((part) => part !== undefined).join(":");
+  return [location, formatPath(path), message].filter((part) => part !== "").join(": ");
 };

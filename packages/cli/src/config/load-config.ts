@@ -79,8 +79,8 @@ const toConfig = (file: string, directory: string, parsed: ParsedYaml, { value, 
     fault,
     rebase: (error, prefix) => {
       const { path, message } = readFault(error);
-      const place = isWithin(path, prefix) ? path : [...prefix, ...path];
-      return fault(place, message);
+      const location = isWithin(path, prefix) ? path : [...prefix, ...path];
+      return fault(location, message);
     },
     redact,
   };

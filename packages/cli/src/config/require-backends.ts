@@ -19,8 +19,8 @@ export const requireBackends = async (
   const findings = await Promise.all(used.map((name) => checkAdapter(config, pipelines, name, timeoutMs)));
   const errors = findings.flat().filter(({ level }) => level === "error");
   const isCertain = ({ code }: PlacedFinding): boolean => code === "misconfigured";
-  for (const { place, message } of errors.filter((finding) => !isCertain(finding)))
-    warn(`${formatPath(place)}: ${message}`);
-  const faults = errors.filter(isCertain).flatMap(({ place, message }) => config.fault(place, message).faults);
+  for (const { location, message } of errors.filter((finding) => !isCertain(finding)))
+    warn(`${formatPath(location)}: ${message}`);
+  const faults = errors.filter(isCertain).flatMap(({ location, message }) => config.fault(location, message).faults);
   if (faults.length > 0) throw new ConfigError(config.file, faults);
 };

@@ -44,7 +44,7 @@ export const substitute = (value: unknown, options: SubstituteOptions): Substitu
         return whole;
       }
       replaced.add(formatPath(path));
-      if (outcome.foreign && isSecretPlace(path) && outcome.text.length >= shortestSecret) {
+      if (outcome.foreign && isSecretPath(path) && outcome.text.length >= shortestSecret) {
         secrets.set(outcome.text, whole);
       }
       return outcome.text;
@@ -82,5 +82,5 @@ const readReference = (path: string, directory: string): Reference => {
   }
 };
 
-const isSecretPlace = (path: ConfigPath): boolean =>
+const isSecretPath = (path: ConfigPath): boolean =>
   path[0] !== "server" || path[1] === "auth" || path[1] === "stateKey";

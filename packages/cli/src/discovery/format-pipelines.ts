@@ -4,7 +4,7 @@ import type { AdapterPipeline } from "./to-tool-entries.ts";
 /** A longer cell is shown whole, but does not move the columns of all other rows (characters). */
 const widestColumn = 60;
 
-const longestDescription = 60;
+const maxDescription = 60;
 
 /** Pipelines as a table. Targets come last, as one line of JSON each: they are whole, however long. */
 export const formatPipelines = (pipelines: readonly AdapterPipeline[]): string => {
@@ -27,5 +27,5 @@ const oneLine = (text: string): string => safeText(text).replaceAll(/\s+/g, " ")
 
 const shorten = (text: string): string => {
   const characters = Array.from(text);
-  return characters.length <= longestDescription ? text : `${characters.slice(0, longestDescription - 1).join("")}…`;
+  return characters.length <= maxDescription ? text : `${characters.slice(0, maxDescription - 1).join("")}…`;
 };

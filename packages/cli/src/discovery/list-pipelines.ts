@@ -55,13 +55,13 @@ export const listPipelines = async (
   const signal = AbortSignal.any([interrupted, silent.signal]);
   try {
     const findTool = toolFinder(adapter, tools);
-    const told = adapter.discover(filter, { signal, now: () => Date.now(), log })[Symbol.asyncIterator]();
+    const discovered = adapter.discover(filter, { signal, now: () => Date.now(), log })[Symbol.asyncIterator]();
     for (;;) {
       // It may hang, and a generator that does cannot even be told to return.
-      const { done, value } = await unlessAborted(signal, told.next());
+      const { done, value } = await unlessAborted(signal, discovered.next());
       if (done === true) return { pipelines, isCut: false };
       if (pipelines.length === maxListedPipelines) {
-        await unlessAborted(signal, Promise.resolve(told.return?.()));
+        await unlessAborted(signal, Promise.resolve(discovered.return?.()));
         return { pipelines, isCut: true };
       }
       const configuredAs = findTool(value);
@@ -85,17 +85,19 @@ const toolFinder = (
 ): ((pipeline: PipelineDescription<unknown>) => string | undefined) => {
   const configured = tools.map(({ name, target }) => ({ name, target: asStored(adapter.parseTarget(target)) }));
   return ({ name, target }) => {
-    const parsed = asStored(parseTold(adapter, name, target));
-    const told = toldMembers(target, parsed);
+    const parsed = asStored(parseDiscovered(adapter, name, target));
+    const discovered = discoveredMembers(target, parsed);
     const found =
       configured.find((tool) => isDeepStrictEqual(tool.target, parsed)) ??
-      configured.find((tool) => told !== undefined && isDeepStrictEqual(toldMembers(target, tool.target), told));
+      configured.find(
+        (tool) => discovered !== undefined && isDeepStrictEqual(discoveredMembers(target, tool.target), discovered),
+      );
     return found?.name;
   };
 };
 
 /** Of a target as it was read, the members that the pipeline's own names. Undefined: those are not recognisable in it. */
-const toldMembers = (target: unknown, parsed: unknown): Readonly<Record<string, unknown>> | undefined => {
+const discoveredMembers = (target: unknown, parsed: unknown): Readonly<Record<string, unknown>> | undefined => {
   const [named, read] = [asStored(target), parsed];
   if (!isMembers(named) || !isMembers(read)) return undefined;
   const names = Object.keys(named);
@@ -106,7 +108,7 @@ const toldMembers = (target: unknown, parsed: unknown): Readonly<Record<string, 
 const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const parseTold = (adapter: WorkflowAdapter, name: string, target: unknown): unknown => {
+const parseDiscovered = (adapter: WorkflowAdapter, name: string, target: unknown): unknown => {
   try {
     return adapter.parseTarget(target);
   } catch (cause) {

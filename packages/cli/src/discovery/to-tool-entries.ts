@@ -32,13 +32,13 @@ export const toToolEntries = (
   }));
 };
 
-const longestName = 128;
+const maxName = 128;
 
 /** Backends allow more in a name than a configuration does: `video/transcode` becomes `video_transcode`. */
 const toToolName = (name: string): string => {
   const text = hideSecrets(name)
     .replaceAll(/[^A-Za-z0-9_.-]+/g, "_")
-    .slice(0, longestName);
+    .slice(0, maxName);
   return /[A-Za-z0-9]/.test(text) ? text : "pipeline";
 };
 
@@ -51,7 +51,7 @@ const nameChooser = (taken: readonly string[]): ((name: string) => string) => {
     let count = nextCount.get(wanted) ?? 2;
     for (; used.has(name); count += 1) {
       const suffix = `_${count}`;
-      name = wanted.slice(0, longestName - suffix.length) + suffix;
+      name = wanted.slice(0, maxName - suffix.length) + suffix;
     }
     nextCount.set(wanted, count);
     used.add(name);

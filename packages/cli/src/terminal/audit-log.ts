@@ -30,7 +30,7 @@ const quietMs = 600_000;
 /** Writes audit events to a log. That a backend or the store is away is one warning for each reason, and otherwise for debugging. */
 export const auditLog = (log: Pick<Logger, "debug" | "info" | "warn">): ((event: AuditEvent) => void) => {
   const warnedAt = new Map<string, number>();
-  const isNews = ({ kind, adapterId, message, at }: AuditEvent): boolean => {
+  const isNew = ({ kind, adapterId, message, at }: AuditEvent): boolean => {
     if (!repeated.has(kind)) return true;
     const trouble = JSON.stringify([kind, adapterId, message]);
     if (at - (warnedAt.get(trouble) ?? Number.NEGATIVE_INFINITY) < quietMs) return false;
@@ -41,7 +41,7 @@ export const auditLog = (log: Pick<Logger, "debug" | "info" | "warn">): ((event:
   };
   return (event) => {
     const { kind, message = kind, ...fields } = event;
-    const level = routine.has(kind) || !isNews(event) ? "debug" : warnings.has(kind) ? "warn" : "info";
+    const level = routine.has(kind) || !isNew(event) ? "debug" : warnings.has(kind) ? "warn" : "info";
     log[level]({ event: kind, ...fields }, message);
   };
 };

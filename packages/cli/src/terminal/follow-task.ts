@@ -44,7 +44,7 @@ export const followTask = async (
       const isNew = task.questions.some(({ key }) => !asked.has(key));
       if (isNew) {
         display.pause();
-        await (ask ? askAndAnswer(source, task, asked, interruption) : tellQuestions(source, task, asked));
+        await (ask ? askAndAnswer(source, task, asked, interruption) : reportQuestions(source, task, asked));
       }
       const withheld = source.answeredBy === "follower" ? formatWithheld(task, ask) : undefined;
       if (withheld !== undefined && !isWithheld) {
@@ -60,8 +60,8 @@ export const followTask = async (
   } catch (error) {
     display.pause();
     if (!signal.aborted) throw withResumeHint(error, source, task);
-    const stands = isOver(task) ? "The task has ended, and can be read:" : "The task goes on:";
-    process.stderr.write(`Interrupted. ${stands}\n  ${taskCommand("watch", task.taskId, source.flags)}\n`);
+    const summary = isOver(task) ? "The task has ended, and can be read:" : "The task goes on:";
+    process.stderr.write(`Interrupted. ${summary}\n  ${taskCommand("watch", task.taskId, source.flags)}\n`);
     if (json) printDocument(task);
     return exitCodes.interrupted;
   }
@@ -100,7 +100,7 @@ const askAndAnswer = async (
   }
 };
 
-const tellQuestions = async (source: TaskSource, task: TaskStatus, asked: Set<string>): Promise<void> => {
+const reportQuestions = async (source: TaskSource, task: TaskStatus, asked: Set<string>): Promise<void> => {
   for (const question of task.questions.filter(({ key }) => !asked.has(key))) {
     process.stderr.write(`${formatQuestion(question, task, source.flags)}\n`);
     asked.add(question.key);

@@ -34,13 +34,13 @@ export const formatUnstarted = ({ pending = [] }: TaskStatus): string | undefine
 };
 
 /** In a few words on one line, why nothing moves, or else how far the task is. */
-export const formatStanding = (task: TaskStatus): string | undefined => {
-  const standing =
+export const formatStatus = (task: TaskStatus): string | undefined => {
+  const status =
     formatUnstarted(task) ??
     (task.missingSince === undefined ? undefined : formatMessage(task)) ??
     formatProgress(task.progress) ??
     formatMessage(task);
-  return standing === undefined ? undefined : safeLine(standing);
+  return status === undefined ? undefined : safeLine(status);
 };
 
 const formatPending = (call: PendingCall, task: TaskStatus): string => {
@@ -113,18 +113,18 @@ export const formatResult = ({ text, json }: TaskResult): string =>
 
 /** A task as one JSON document, the same for every command. */
 export const taskDocument = (
-  { taskId, tool, state, ...told }: TaskStatus,
+  { taskId, tool, state, ...fields }: TaskStatus,
   result?: TaskResult,
 ): Record<string, unknown> => ({
   taskId,
   tool,
   state,
-  ...(hideSecretsIn(told) as typeof told),
-  createdAt: formatInstant(told.createdAt),
-  updatedAt: formatInstant(told.updatedAt),
-  endedAt: formatInstant(told.endedAt),
-  expiresAt: formatInstant(told.expiresAt),
-  ...(told.missingSince === undefined ? {} : { missingSince: formatInstant(told.missingSince) }),
+  ...(hideSecretsIn(fields) as typeof fields),
+  createdAt: formatInstant(fields.createdAt),
+  updatedAt: formatInstant(fields.updatedAt),
+  endedAt: formatInstant(fields.endedAt),
+  expiresAt: formatInstant(fields.expiresAt),
+  ...(fields.missingSince === undefined ? {} : { missingSince: formatInstant(fields.missingSince) }),
   ...(result === undefined ? {} : { result: hideSecretsIn(result.json ?? result.text) }),
 });
 

@@ -20,8 +20,8 @@ export const createLogger = (redact: (text: string) => string, instance?: string
 /** `12:00:00 info  listening  url=http://…` */
 const formatLine = (line: string): string => {
   const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
-  const told = Object.entries(fields).map(
+  const shown = Object.entries(fields).map(
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
-  return `${withoutControls([String(time).slice(11, 19), String(level).padEnd(5), msg, ...told].filter(Boolean).join(" "))}\n`;
+  return `${withoutControls([String(time).slice(11, 19), String(level).padEnd(5), msg, ...shown].filter(Boolean).join(" "))}\n`;
 };

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { Presets, SingleBar } from "cli-progress";
 import { isOver, type TaskStatus } from "../task-source.ts";
-import { formatStanding, stateWords } from "./format-task.ts";
+import { formatStatus, stateWords } from "./format-task.ts";
 import { safeLine } from "./safe-text.ts";
 
 /** Shows a task as it goes on. */
@@ -34,7 +34,7 @@ const lineDisplay = (output: Writable): TaskDisplay => {
     show: (task) => {
       pause();
       const { state } = task;
-      const line = [stateWords[state], formatStanding(task)].filter(Boolean).join("  ");
+      const line = [stateWords[state], formatStatus(task)].filter(Boolean).join("  ");
       if (line === last) return;
       const waitMs = state === lastState ? shownAt + linePauseMs - Date.now() : 0;
       if (waitMs <= 0) write(line, state);

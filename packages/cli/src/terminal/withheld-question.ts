@@ -10,8 +10,8 @@ const withheld = /\bwaits for (?:an answer that this client (?:cannot|did not) g
  */
 export const formatWithheld = (task: TaskStatus, asks: boolean): string | undefined => {
   const { taskId, state, message, progress, questions } = task;
-  const isTold = withheld.test(message ?? "") || withheld.test(progress?.message ?? "");
+  const isWithheld = withheld.test(message ?? "") || withheld.test(progress?.message ?? "");
   const isLeft = !asks && state === "waiting" && questions.length === 0;
-  if (!isTold && !isLeft) return undefined;
+  if (!isWithheld && !isLeft) return undefined;
   return `The task waits for an answer by a person, which cannot be given here. On the server's host, this gives it:\n  ${taskCommand("answer", taskId, "")}`;
 };

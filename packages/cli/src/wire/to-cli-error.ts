@@ -19,8 +19,12 @@ export const toCliError = (error: unknown, { url, wire }: Asked, method?: string
   if (!isTaskClientError(error)) return error;
   if (error.httpStatus === 401) return tokenNeeded(url);
   const { code, taskId } = error;
-  const isAway = error.rpc?.code === unavailable;
-  const details = { cause: error, code: isAway ? "unavailable" : code, ...(taskId === undefined ? {} : { taskId }) };
+  const isUnavailable = error.rpc?.code === unavailable;
+  const details = {
+    cause: error,
+    code: isUnavailable ? "unavailable" : code,
+    ...(taskId === undefined ? {} : { taskId }),
+  };
   if (error.rpc !== undefined) {
     if (error.rpc.code === limitExceeded) {
       return new CliError(formatLimit(error.rpc, { url, wire }), exitCodes.failed, details);
@@ -60,14 +64,14 @@ export const toUnready = (error: unknown, url: URL): string => `${toConnectError
 
 /** Where a server does not say. */
 const usualWaitMs = 1_000;
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 
 /** After how long (milliseconds) to connect again to a server that takes no requests at present. Undefined: it is something else. */
 export const toWait = (error: unknown): number | undefined => {
   const fault = causesOf(error).find(({ code, data }) => code === unavailable || data?.status === unavailable);
   if (fault === undefined) return undefined;
   const wantedMs = fault.data?.retryAfterMs ?? Number(/"retryAfterMs":\s*(\d+)/.exec(fault.data?.text ?? "")?.[1]);
-  return Math.min(wantedMs > 0 ? wantedMs : usualWaitMs, longestWaitMs);
+  return Math.min(wantedMs > 0 ? wantedMs : usualWaitMs, maxWaitMs);
 };
 
 interface ConnectFault {

@@ -72,13 +72,13 @@ describe("pipelines that are found", () => {
   });
 
   test("--json: entries that can be pasted as they are", async () => {
-    const told = [
+    const reported = [
       pipeline("video/encode", { description: "Costs ${5}.", input }),
       pipeline("nightly"),
       pipeline("old"),
       pipeline("…"),
     ];
-    write({ video: { pages: [told.map(escaped)] }, again: { pages: [[pipeline("nightly")]] } }, [
+    write({ video: { pages: [reported.map(escaped)] }, again: { pages: [[pipeline("nightly")]] } }, [
       { name: "nightly", adapter: "video", target: { run: "elsewhere" } },
       { name: "current", adapter: "video", target: { run: "old" } },
     ]);
@@ -94,7 +94,7 @@ describe("pipelines that are found", () => {
     ]);
 
     const pasted = entries.filter(({ configuredAs }) => configuredAs === undefined) as unknown as Tool[];
-    write({ video: { pages: [told.map(escaped)] }, again: { pages: [[pipeline("nightly")]] } }, pasted);
+    write({ video: { pages: [reported.map(escaped)] }, again: { pages: [[pipeline("nightly")]] } }, pasted);
     expect(await bench.run(["serve", "--check", "--config", "taskbridge.yaml"])).toMatchObject({ code: 0 });
     const again = entriesOf(await discover("--json"));
     expect(again.map(({ configuredAs }) => configuredAs)).toEqual([
@@ -129,8 +129,12 @@ describe("pipelines that are found", () => {
 
   test("what they say reaches no terminal as it is, and no secret of the configuration is shown", async () => {
     const name = "ring\u001b[2J\u0007";
-    const told = { name, description: `said \${TASKBRIDGE_TEST_SECRET}\u009b`, target: { run: `a\n\u007f${secret}` } };
-    write({ video: { token: "${TASKBRIDGE_TEST_SECRET}", pages: [[told]] } });
+    const reported = {
+      name,
+      description: `said \${TASKBRIDGE_TEST_SECRET}\u009b`,
+      target: { run: `a\n\u007f${secret}` },
+    };
+    write({ video: { token: "${TASKBRIDGE_TEST_SECRET}", pages: [[reported]] } });
     const [table, document] = [await discover(), await discover("--json")];
     for (const { code, stdout, stderr } of [table, document]) {
       expect([code, stderr]).toEqual([0, ""]);
@@ -220,6 +224,6 @@ test("--help names it and its options", async () => {
 });
 
 /** As a configuration writes what a backend says. */
-function escaped(told: object): object {
-  return JSON.parse(JSON.stringify(told).replaceAll("${", () => "$${"));
+function escaped(reported: object): object {
+  return JSON.parse(JSON.stringify(reported).replaceAll("${", () => "$${"));
 }

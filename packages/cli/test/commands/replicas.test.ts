@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { legacyWire } from "../raw-wire.ts";
+import { wire2025 } from "../raw-wire.ts";
 import { createWorkbench, type Workbench } from "../workbench.ts";
 
 let bench: Workbench;
@@ -11,7 +11,7 @@ afterAll(() => bench.dispose());
 
 test("a session of 2025-11-25 goes on at another process on the same store when its own was killed", async () => {
   const [first, second] = [await bench.serve(), await bench.serveHere()];
-  const atFirst = await legacyWire(first.url);
+  const atFirst = await wire2025(first.url);
   const { result } = await atFirst.request("tools/call", { name: "wait", arguments: { file: "go" }, task: {} });
   const { taskId } = (result?.["task"] ?? {}) as { readonly taskId?: string };
   const exited = once(first.child, "exit");

@@ -31,25 +31,25 @@ afterAll(async () => {
 });
 
 /** Calls a tool and resolves with its task's ID and all that the commands of an operator say of it. */
-const tellAll = async (tool: string): Promise<{ called: string; told: readonly string[]; shown: string }> => {
+const notifyAll = async (tool: string): Promise<{ called: string; reported: readonly string[]; shown: string }> => {
   const called = await bench.run(["call", tool, "--config", bench.config, "--json"]);
   const { taskId } = documentOf(called) as { taskId: string };
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const name of ["show", "watch", "explain"]) {
     for (const flags of [[], ["--json"]]) {
       if (name === "watch" && flags.length === 0) continue;
       const outcome = await bench.run(["tasks", name, taskId, "--config", bench.config, ...flags]);
-      told.push(outcome.stdout + outcome.stderr);
+      reported.push(outcome.stdout + outcome.stderr);
     }
   }
   const shown = await bench.run(["tasks", "show", taskId, "--config", bench.config]);
-  return { called: called.stdout + called.stderr, told, shown: shown.stdout };
+  return { called: called.stdout + called.stderr, reported, shown: shown.stdout };
 };
 
 describe("what was put in for ${…} is hidden", () => {
   test("where a job's failure or the target repeats it", async () => {
-    const { called, told, shown } = await tellAll("leak");
-    for (const text of [called, ...told]) {
+    const { called, reported, shown } = await notifyAll("leak");
+    for (const text of [called, ...reported]) {
       expect(text).toContain("${TASKBRIDGE_TEST_SECRET}");
       expect(text).not.toContain(secret);
     }
@@ -60,8 +60,8 @@ describe("what was put in for ${…} is hidden", () => {
   });
 
   test("where a result repeats it", async () => {
-    const { called, told } = await tellAll("repeat");
-    for (const text of [called, ...told]) expect(text).not.toContain(secret);
+    const { called, reported } = await notifyAll("repeat");
+    for (const text of [called, ...reported]) expect(text).not.toContain(secret);
     expect(called).toContain('"said": "${TASKBRIDGE_TEST_SECRET}"');
   });
 });
@@ -70,16 +70,16 @@ describe("control characters of a job", () => {
   const controls = /(?!\n|\t)\p{Cc}/u;
 
   test("reach no terminal in what is said of its result", async () => {
-    const { called, told, shown } = await tellAll("ring");
-    for (const text of [called, ...told]) expect(text).not.toMatch(controls);
+    const { called, reported, shown } = await notifyAll("ring");
+    for (const text of [called, ...reported]) expect(text).not.toMatch(controls);
     expect(shown).toMatch(/result +a�\[31m�\tb\n +c�d\n/);
   });
 
   test("reach no terminal in what is said of its failure", async () => {
-    const { called, told } = await tellAll("ring_and_fail");
+    const { called, reported } = await notifyAll("ring_and_fail");
     const plain = await bench.run(["call", "ring_and_fail", "--config", bench.config]);
     const list = await bench.run(["tasks", "list", "--config", bench.config]);
-    for (const text of [called, plain.stderr, list.stdout, ...told]) expect(text).not.toMatch(controls);
+    for (const text of [called, plain.stderr, list.stdout, ...reported]) expect(text).not.toMatch(controls);
     expect(plain.stderr).toContain("a�[31m�\tb");
   });
 

@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { loadPipelines } from "../../src/config/load-pipelines.ts";
 import { openConfig } from "../../src/config/open-config.ts";
 import { requireBackends } from "../../src/config/require-backends.ts";
-import { legacyWire } from "../raw-wire.ts";
+import { wire2025 } from "../raw-wire.ts";
 import { configText, createWorkbench, type Workbench } from "../workbench.ts";
 
 let bench: Workbench;
@@ -19,7 +19,7 @@ beforeAll(() => {
 afterAll(() => bench.dispose());
 
 /** The lines of a server's log that are no audit events. */
-const told = (stderr: string): readonly { readonly msg: string; readonly drainMs?: number }[] =>
+const reported = (stderr: string): readonly { readonly msg: string; readonly drainMs?: number }[] =>
   stderr
     .trimEnd()
     .split("\n")
@@ -52,7 +52,7 @@ describe("serve", () => {
     server.kill("SIGTERM");
     const { code, stdout, stderr } = await server.done;
     expect([code, stdout]).toEqual([0, ""]);
-    expect(told(stderr).map(({ msg }) => msg)).toEqual(["serving", "stopping: SIGTERM", "stopped"]);
+    expect(reported(stderr).map(({ msg }) => msg)).toEqual(["serving", "stopping: SIGTERM", "stopped"]);
   });
 
   const draining = (ms: number): string => {
@@ -65,7 +65,7 @@ describe("serve", () => {
     const server = await bench.serveHere(["--port", "0", "--config", draining(200)]);
     server.kill(signal);
     const { code, stderr } = await server.done;
-    const lines = told(stderr);
+    const lines = reported(stderr);
     expect(lines.map(({ msg }) => msg)).toEqual(["serving", `stopping: ${signal}`, "draining", "stopped"]);
     expect([code, lines[2]?.drainMs]).toEqual([0, 200]);
   });
@@ -212,7 +212,7 @@ describe("serve", () => {
     expect(outcome.stderr).toMatch(/^taken\.yaml:\d+: tools\[0\]\.name: "task_status" .* set companions to never\n$/);
     writeFileSync(join(bench.folder, "never.yaml"), `server: { companions: never }\n${taken}`);
     const { url } = await bench.serveHere(["--port", "0", "--config", "never.yaml"]);
-    const { result } = await (await legacyWire(url)).request("tools/list", {});
+    const { result } = await (await wire2025(url)).request("tools/list", {});
     const names = ["task_status", "text", "large", "fail", "wait", "ask"];
     expect(result).toMatchObject({ tools: names.map((name) => ({ name })) });
   });

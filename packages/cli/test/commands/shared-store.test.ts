@@ -11,11 +11,11 @@ let bench: Workbench;
 beforeAll(() => {
   bench = createWorkbench();
   // What the configuration's folder has installed comes before what the command line has.
-  const place = join(bench.folder, "node_modules", "@taskbridge", "store-redis");
-  mkdirSync(place, { recursive: true });
-  writeFileSync(join(place, "package.json"), '{ "type": "module", "exports": "./index.js" }');
+  const location = join(bench.folder, "node_modules", "@taskbridge", "store-redis");
+  mkdirSync(location, { recursive: true });
+  writeFileSync(join(location, "package.json"), '{ "type": "module", "exports": "./index.js" }');
   const store = JSON.stringify(pathToFileURL(fixture("shared-store.mjs")).href);
-  writeFileSync(join(place, "index.js"), `export { createStore } from ${store};\n`);
+  writeFileSync(join(location, "index.js"), `export { createStore } from ${store};\n`);
 });
 afterAll(() => bench.dispose());
 
@@ -24,7 +24,7 @@ const configured = (store: string, more = ""): string => {
   const text = [
     "server: { http: { port: 0 } }",
     `store: ${store}`,
-    `adapters: { queue: { use: ${fixture("away-adapter.mjs")} } }`,
+    `adapters: { queue: { use: ${fixture("unavailable-adapter.mjs")} } }`,
     "tools:",
     "  - { name: publish, adapter: queue, target: {} }",
   ];

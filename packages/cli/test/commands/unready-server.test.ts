@@ -25,7 +25,9 @@ const refusing = (times: number): ((message: Sent) => boolean) => {
   };
 };
 
-const away = { error: { code: 503, message: "the store is away", data: { reason: "unavailable", retryAfterMs: 10 } } };
+const unavailable = {
+  error: { code: 503, message: "the store is away", data: { reason: "unavailable", retryAfterMs: 10 } },
+};
 
 test("a server that takes no requests at present is asked again, whatever the command, and starts one task", async () => {
   const one = createWorkbench();
@@ -45,14 +47,14 @@ test("a server that takes no requests at present is asked again, whatever the co
   // Each wire waits between its requests, so both take no longer than one.
   await Promise.all(
     ["auto", "2025-11-25"].map(async (wire) => {
-      const server = await fakeServer({ isAway: refusing(2), task: { status: "completed" } });
+      const server = await fakeServer({ isUnavailable: refusing(2), task: { status: "completed" } });
       await callAll(wire, server).finally(() => server.close());
     }),
   );
 });
 
 test("Ctrl-C ends the wait for it", async () => {
-  const { bench, server } = await open({ isAway: () => true });
+  const { bench, server } = await open({ isUnavailable: () => true });
   const calling = bench.start(["call", "job", "--url", server.url]);
   await calling.sees(/trying again/);
   calling.kill("SIGINT");
@@ -65,7 +67,7 @@ test("a server whose store is away is asked again for what begins nothing, and n
   const { bench, server } = await open({
     task: { status: "completed" },
     answer: (message) =>
-      isCall(message) || (message.method.startsWith("tasks/") && refused(message)) ? away : undefined,
+      isCall(message) || (message.method.startsWith("tasks/") && refused(message)) ? unavailable : undefined,
   });
   const run = (...args: string[]) => bench.run([...args, "--url", server.url, "--wire", "2025-11-25", "--json"]);
   expect(documentOf(await run("tasks", "show", "T1"))).toMatchObject({ state: "succeeded" });

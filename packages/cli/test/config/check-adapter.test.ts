@@ -20,8 +20,8 @@ test("what an adapter has found when time is over counts", async () => {
     message: "is Express",
   };
   const findings = await findingsOf((_targets, { signal }) => untilAborted(signal).then(() => [found]));
-  const { path: _path, ...told } = found;
-  expect(findings).toEqual([{ ...told, place: ["tools", 0, "target", "machine"] }]);
+  const { path: _path, ...reported } = found;
+  expect(findings).toEqual([{ ...reported, location: ["tools", 0, "target", "machine"] }]);
 });
 
 test.each<[string, NonNullable<WorkflowAdapter["check"]>]>([
@@ -29,6 +29,6 @@ test.each<[string, NonNullable<WorkflowAdapter["check"]>]>([
   ["heeds no signal", () => new Promise(() => {})],
 ])("an adapter that %s is told as a whole", async (_name, check) => {
   expect(await findingsOf(check)).toEqual([
-    { level: "error", place: ["adapters", "far"], message: "no answer within 10 ms" },
+    { level: "error", location: ["adapters", "far"], message: "no answer within 10 ms" },
   ]);
 });

@@ -25,14 +25,15 @@ test("it is a JSON Schema that Ajv takes in strict mode", () => {
 
 test("every member is described, and a duration names its unit", () => {
   const undescribed: string[] = [];
-  const visit = (place: string, { properties = {} }: Schema): void => {
+  const visit = (location: string, { properties = {} }: Schema): void => {
     for (const [name, member] of Object.entries(properties)) {
       if (member === true || (member.$ref !== undefined && member.properties === undefined)) continue;
       const text = member.description ?? "";
-      if (text === "" || (name.endsWith("Ms") && !text.includes("milliseconds"))) undescribed.push(`${place}.${name}`);
-      if (member.default !== undefined && !/default/i.test(text) && !place.startsWith("then"))
-        undescribed.push(`${place}.${name}`);
-      visit(`${place}.${name}`, member);
+      if (text === "" || (name.endsWith("Ms") && !text.includes("milliseconds")))
+        undescribed.push(`${location}.${name}`);
+      if (member.default !== undefined && !/default/i.test(text) && !location.startsWith("then"))
+        undescribed.push(`${location}.${name}`);
+      visit(`${location}.${name}`, member);
     }
   };
   visit("", schema);

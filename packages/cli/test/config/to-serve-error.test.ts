@@ -31,10 +31,10 @@ test.each([
   ["stateKey", "5: server.stateKey"],
   ["server.waitMs", "3: server.waitMs"],
   ["tools[0].name", "8: tools[0].name"],
-])("what the server says of %s is told at %s", (path, place) => {
+])("what the server says of %s is told at %s", (path, location) => {
   const file = join(folder, "taskbridge.yaml");
   const error = new BridgeError("misconfigured", `${path}: it is wrong`, { data: { path } });
-  expect(toServeError(loadConfig(file), error)).toMatchObject({ message: `${file}:${place}: it is wrong` });
+  expect(toServeError(loadConfig(file), error)).toMatchObject({ message: `${file}:${location}: it is wrong` });
 });
 
 test("other errors stay what they are", () => {

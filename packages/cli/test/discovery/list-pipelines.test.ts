@@ -87,8 +87,8 @@ test("an endless list is ended", async () => {
 test("a tool that says more than the pipeline has it already; one that says just the same goes before", async () => {
   const target = (job: string, more: JsonObject = {}): JsonObject => ({ queue: "reports", job, ...more });
   const adapter = adapterOf(async function* () {
-    for (const told of [target("make"), target("send"), target("send", { attempts: 2 }), target("drop"), {}])
-      yield { name: "told", target: told };
+    for (const reported of [target("make"), target("send"), target("send", { attempts: 2 }), target("drop"), {}])
+      yield { name: "told", target: reported };
   });
   const tools = [
     { name: "make_report", target: target("make", { options: { removeOnComplete: { age: 1 } } }) },

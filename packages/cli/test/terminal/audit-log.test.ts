@@ -14,15 +14,15 @@ const logged = (events: readonly AuditEvent[]): unknown[] => {
 };
 
 test("a backend that is away is warned of once for each reason, and again after ten minutes", () => {
-  const away = { kind: "watch_ended", adapterId: "queue", message: "it does not answer" } as const;
+  const unavailable = { kind: "watch_ended", adapterId: "queue", message: "it does not answer" } as const;
   expect(
     logged([
-      { ...away, at: 0 },
-      { ...away, at: 500 },
-      { ...away, at: 600, adapterId: "other" },
-      { ...away, at: 700, message: "the password is wrong" },
-      { ...away, at: 599_999 },
-      { ...away, at: 600_000 },
+      { ...unavailable, at: 0 },
+      { ...unavailable, at: 500 },
+      { ...unavailable, at: 600, adapterId: "other" },
+      { ...unavailable, at: 700, message: "the password is wrong" },
+      { ...unavailable, at: 599_999 },
+      { ...unavailable, at: 600_000 },
     ]),
   ).toEqual([
     [0, "warn", "it does not answer"],
@@ -35,13 +35,13 @@ test("a backend that is away is warned of once for each reason, and again after 
 });
 
 test("a store that is away is warned of once, whichever tasks miss it", () => {
-  const away = { kind: "internal_error", message: "10.1.2.3:6379 does not answer" } as const;
+  const unavailable = { kind: "internal_error", message: "10.1.2.3:6379 does not answer" } as const;
   expect(
     logged([
-      { ...away, at: 0, taskId: "a" },
-      { ...away, at: 1, taskId: "b" },
-      { ...away, at: 2, taskId: "b", message: "cannot read x of undefined" },
-      { ...away, at: 600_000, taskId: "a" },
+      { ...unavailable, at: 0, taskId: "a" },
+      { ...unavailable, at: 1, taskId: "b" },
+      { ...unavailable, at: 2, taskId: "b", message: "cannot read x of undefined" },
+      { ...unavailable, at: 600_000, taskId: "a" },
     ]),
   ).toEqual([
     [0, "warn", "10.1.2.3:6379 does not answer"],

@@ -8,7 +8,7 @@ import { taskKey } from "./related-task.ts";
 import { callParams } from "./send-call.ts";
 
 /** A call with the ID that its task is to have. */
-export type DraftCall = CallRequest & { readonly taskId: string };
+export type Sep1686Call = CallRequest & { readonly taskId: string };
 
 /** Sends one call of the draft, however often it has to be sent. */
 export interface CallSender {
@@ -21,7 +21,7 @@ export interface CallSender {
   last(): { readonly session: object; readonly requestId: string };
 }
 
-export const callSender = (connection: Connection, call: DraftCall): CallSender => {
+export const callSender = (connection: Connection, call: Sep1686Call): CallSender => {
   const answers: Promise<ToolResult>[] = [];
   const over = new AbortController();
   let last = { session: connection.session(), requestId: "" };
@@ -46,7 +46,7 @@ export const callSender = (connection: Connection, call: DraftCall): CallSender 
   };
 };
 
-const toParams = ({ taskId, tool, args, meta, keepAliveMs }: DraftCall): Members =>
+const toParams = ({ taskId, tool, args, meta, keepAliveMs }: Sep1686Call): Members =>
   callParams(tool, args, {
     ...meta,
     [taskKey]: { taskId, ...(keepAliveMs === undefined ? {} : { keepAlive: keepAliveMs }) },

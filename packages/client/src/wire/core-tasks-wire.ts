@@ -45,7 +45,7 @@ export const coreTasksWire = (
   };
   const read = (task: unknown, taskId: string): Task => toTask(name, task, { taskId, questions: inbox.of(taskId) });
   const readNew = (task: unknown): Task => read(task, String(toMembers(task)["taskId"]));
-  const takesTask = toolTaking(connection, capability);
+  const acceptsTask = toolAccepting(connection, capability);
   const listener = questionListener(connection);
   const send = async ({ tool, args, meta, keepAliveMs }: CallRequest, signal: AbortSignal): Promise<Begun> => {
     const task = keepAliveMs === undefined ? {} : { ttl: keepAliveMs };
@@ -62,7 +62,7 @@ export const coreTasksWire = (
   return {
     name,
     begin: (call) =>
-      openChosenCall(takesTask(call.tool), (isTask) =>
+      openChosenCall(acceptsTask(call.tool), (isTask) =>
         isTask ? openTaskCall((signal) => send(call, signal), cancelTask, clock) : openPlainCall(connection, call),
       ),
     read: async (taskId, signal) => {
@@ -149,7 +149,7 @@ const questionListener = (
 };
 
 /** Whether a call of a tool may become a task, which the tool itself says. One that is not there is the call's to refuse. */
-const toolTaking = (
+const toolAccepting = (
   connection: Connection,
   capability: ServerTaskCapabilitiesV1,
 ): ((tool: string) => Promise<boolean>) => {

@@ -8,7 +8,7 @@ import { toElicitResult, toQuestions } from "../to-question.ts";
 import { toTask } from "../to-task.ts";
 import { toToolResult } from "../to-tool-result.ts";
 import type { Begun, CallRequest, Wire } from "../wire.ts";
-import { type FramingOptions, modernFraming } from "./modern-framing.ts";
+import { type FramingOptions, framing2026 } from "./framing-2026.ts";
 import { noTasks } from "./no-tasks.ts";
 import { openTaskCall } from "./open-task-call.ts";
 import { callInRounds } from "./send-call.ts";
@@ -17,7 +17,7 @@ const name = "2026-07-28";
 
 /** The tasks extension of revision 2026-07-28. */
 export const extensionWire = (connection: Connection, options: FramingOptions, clock: Clock): Wire => {
-  const framed = modernFraming(options, true);
+  const framed = framing2026(options, true);
   const about = async (method: string, taskId: string, params: Members = {}, signal?: AbortSignal) => {
     const limits: RequestOptions = signal === undefined ? {} : { signal };
     try {

@@ -2,7 +2,7 @@ import { TaskClientError } from "../client-error.ts";
 import { type Members, toMembers } from "../is-object.ts";
 
 /** A server that always has another page never ends. */
-const mostPages = 1_000;
+const maxPages = 1_000;
 
 /** Everything that a method lists under a name, page by page. Rejects with `bad_response` for pages that go in circles. */
 export const listed = async function* (
@@ -11,7 +11,7 @@ export const listed = async function* (
   name: string,
 ): AsyncGenerator<Members, void> {
   const seen = new Set<unknown>();
-  for (let cursor: unknown; seen.size < mostPages; ) {
+  for (let cursor: unknown; seen.size < maxPages; ) {
     const page = await request(method, cursor === undefined ? {} : { cursor });
     const items = page[name];
     if (!Array.isArray(items))
@@ -22,5 +22,5 @@ export const listed = async function* (
     if (seen.has(cursor)) throw new TaskClientError("bad_response", `${method}: the same cursor came twice`);
     seen.add(cursor);
   }
-  throw new TaskClientError("bad_response", `${method}: more than ${mostPages} pages`);
+  throw new TaskClientError("bad_response", `${method}: more than ${maxPages} pages`);
 };

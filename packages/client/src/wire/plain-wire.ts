@@ -2,7 +2,7 @@ import { TaskClientError } from "../client-error.ts";
 import type { Connection } from "../connection.ts";
 import { toToolResult } from "../to-tool-result.ts";
 import type { CallRequest, OpenCall, Wire } from "../wire.ts";
-import { type Frame, unframed } from "./modern-framing.ts";
+import { type Frame, unframed } from "./framing-2026.ts";
 import { noTasks } from "./no-tasks.ts";
 import { callInRounds } from "./send-call.ts";
 

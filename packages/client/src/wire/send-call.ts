@@ -4,7 +4,7 @@ import { type Members, toMembers } from "../is-object.ts";
 import type { RequestOptions } from "../tap-transport.ts";
 import { toElicitResult, toQuestions } from "../to-question.ts";
 import type { CallRequest } from "../wire.ts";
-import type { Frame } from "./modern-framing.ts";
+import type { Frame } from "./framing-2026.ts";
 
 /**
  * Calls a tool, once: where the connection breaks before the answer, the tool may have run, and only the caller knows
@@ -28,7 +28,7 @@ export const sendCall = async (
 };
 
 /** A tool that asks more often before it starts does not end. */
-const mostRounds = 50;
+const maxRounds = 50;
 
 /** Calls a tool, and again with answers as long as it asks something before it starts. */
 export const callInRounds = async (
@@ -39,7 +39,7 @@ export const callInRounds = async (
 ): Promise<Members> => {
   const first = callParams(tool, args, meta);
   let params = first;
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const answer = await sendCall(connection, frame(params, asks), options);
     if (answer["resultType"] !== "input_required") return answer;
     const inputResponses = await answerAll(answer["inputRequests"], ask).catch(toUnsettled);
@@ -51,7 +51,7 @@ export const callInRounds = async (
       ...(requestState === undefined ? {} : { requestState }),
     };
   }
-  throw new TaskClientError("bad_response", `the tool asked ${mostRounds} times before it started`);
+  throw new TaskClientError("bad_response", `the tool asked ${maxRounds} times before it started`);
 };
 
 /**

@@ -80,7 +80,7 @@ export const isBridgeError = (value: unknown): value is BridgeError =>
   typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[mark] === true;
 
 /** It is the store's trouble, and no task's. */
-const storeAway = "the server cannot use its store of tasks at present; the tasks go on; try again later";
+const storeUnavailable = "the server cannot use its store of tasks at present; the tasks go on; try again later";
 
 const inward: ReadonlySet<BridgeErrorCode> = new Set(["unavailable", "misconfigured", "bad_response", "internal"]);
 
@@ -98,7 +98,7 @@ export const isStoreUnavailable = (error: unknown): boolean =>
  */
 export const toPublicMessage = (error: BridgeError): string => {
   if (error.code === "internal") return "Internal error";
-  return isStoreTrouble(error) ? storeAway : error.message;
+  return isStoreTrouble(error) ? storeUnavailable : error.message;
 };
 
 /** The value itself when it is a BridgeError, else one with code `internal` that has it as its cause. */

@@ -19,12 +19,12 @@ export const refuseOtherMembers = (value: object, known: readonly string[], at: 
   for (const name of Object.keys(value)) if (!known.includes(name)) throw misconfigured(`${at}${name}`, problem);
 };
 
-const longest = 100;
+const maxLength = 100;
 
 /** A value as a message tells it ("must be a text, got 7"): its JSON, at most 100 characters. Never throws. */
 export const showValue = (value: unknown): string => {
   try {
-    return (JSON.stringify(value) ?? String(value)).slice(0, longest);
+    return (JSON.stringify(value) ?? String(value)).slice(0, maxLength);
   } catch {
     // A bigint, a thing that holds itself.
     return Object.prototype.toString.call(value);

@@ -160,11 +160,11 @@ export interface TaskRecord {
   readonly effects: readonly Effect[];
   /** Counter from which question keys and effect IDs are minted. */
   readonly minted: number;
-  /** That a caller asked for a stop. `latched`: the task became `cancelled` at once, as some wires demand, while the backend is still being told. */
+  /** That a caller asked for a stop. `isFinal`: the task became `cancelled` at once, as some wires demand, while the backend is still being told. */
   readonly cancel?: {
     readonly requestedAt: number;
     readonly reason: string;
-    readonly latched: boolean;
+    readonly isFinal: boolean;
     /** When the backend confirmed that it was told. */
     readonly deliveredAt?: number;
   };

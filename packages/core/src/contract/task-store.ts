@@ -88,7 +88,7 @@ export interface StoreDescription {
   /** What it is, and its version where it tells one: `PostgreSQL 16.4`, `Redis 7.2.5`. */
   readonly kind: string;
   /** Where it is: host and port, all that are known of a cluster, or a file. */
-  readonly place: string;
+  readonly location: string;
   /** Of a server that has several: a name or number. */
   readonly database?: string;
   /** What keeps its records apart from others' in the same place, such as `schema taskbridge` or `prefix taskbridge:`. */
@@ -100,10 +100,10 @@ export interface StoreDescription {
 }
 
 /** How long a removed ID stays taken in a store that is `shared` (milliseconds by its clock). */
-export const removedIdTakenMs = 30_000;
+export const removedIdReservedMs = 30_000;
 
 /** The longest that a create may be under way in such a store (milliseconds), with room to spare for clocks that are put right. */
-export const longestCreateMs = 20_000;
+export const maxCreateMs = 20_000;
 
 /**
  * Where records live. Every write is atomic and, unless said otherwise, durable when it resolves. Errors: `conflict` (a
@@ -122,9 +122,9 @@ export interface TaskStore {
    * then with `limit_exceeded` (`data.scope`, and in `data.openTaskIds` at most a hundred of the owner's own that have not
    * expired) when owner or tool is full; nothing was written then. An ID that exists is a taken key too. A record without `slotHeld` is never refused for a limit.
    *
-   * In a `shared` store an ID that was removed is one as well, for `removedIdTakenMs`: what has been sent to a server may arrive
+   * In a `shared` store an ID that was removed is one as well, for `removedIdReservedMs`: what has been sent to a server may arrive
    * after calls that were made later. The task of a create whose answer was lost, and which was repeated, may have come and gone
-   * when the first arrives, and would begin anew. So such a store carries out no create that comes later than `longestCreateMs` after its call.
+   * when the first arrives, and would begin anew. So such a store carries out no create that comes later than `maxCreateMs` after its call.
    * Any other must carry out no call once it has answered it, also with `unavailable`; then it has no need to keep such IDs.
    */
   create(record: Omit<TaskRecord, "revision">, options: CreateOptions): Promise<TaskRecord>;

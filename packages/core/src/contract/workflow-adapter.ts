@@ -7,15 +7,15 @@ import type { JsonObject, JsonValue } from "./json-value.ts";
 export type StartPromise =
   /**
    * Sending the same key, target and input again yields the same execution, also after a cancel, until `forget`.
-   * `forMs`: for how long after the first send; null = for ever. `settleMs`: for how long after a send `find` may miss what
+   * `forMs`: for how long after the first send; null = for ever. `visibilityDelayMs`: for how long after a send `find` may miss what
    * it started, which then is not sent again because nobody wants it any more. Default: as long as a call may take.
    */
-  | { readonly kind: "idempotent"; readonly forMs: number | null; readonly settleMs?: number }
+  | { readonly kind: "idempotent"; readonly forMs: number | null; readonly visibilityDelayMs?: number }
   /**
-   * Sending twice may start twice, but `find` tells whether a send arrived. `settleMs`: a missing key proves nothing
+   * Sending twice may start twice, but `find` tells whether a send arrived. `visibilityDelayMs`: a missing key proves nothing
    * until this long after the send. `windowMs`: the key can be found for this long.
    */
-  | { readonly kind: "findable"; readonly settleMs: number; readonly windowMs: number }
+  | { readonly kind: "findable"; readonly visibilityDelayMs: number; readonly windowMs: number }
   /** Neither: after a send whose outcome is unknown nothing can be known. */
   | { readonly kind: "at-most-once" };
 

@@ -17,9 +17,9 @@ import { type RandomBytes, systemRandomBytes } from "./context/task-id.ts";
 import type { ToolDefinition } from "./context/tool-definition.ts";
 import { toFaultEvent } from "./context/until-stored.ts";
 import { jsonChecks } from "./context/validate-json.ts";
+import { applyUpdates } from "./inspect/apply-updates.ts";
 import { inspectScheduler } from "./inspect/inspect-scheduler.ts";
 import { sweeper } from "./inspect/sweep.ts";
-import { takeUpdates } from "./inspect/take-updates.ts";
 import { adapterWatcher } from "./inspect/watch-adapters.ts";
 import { deleteTask } from "./outbox/retention.ts";
 import { runClaimedEffect } from "./outbox/run-effect.ts";
@@ -27,7 +27,7 @@ import { serveDue } from "./outbox/serve-due.ts";
 import { serviceLoop } from "./outbox/service-loop.ts";
 import { answerTask } from "./questions/answer-task.ts";
 import { claimQuestion, releaseQuestion } from "./questions/claim-question.ts";
-import { followTask, hearChanges, waitForTask } from "./read/follow-task.ts";
+import { followTask, waitForTask, watchStoreChanges } from "./read/follow-task.ts";
 import { listTasks, readFresh, readOutput, toBareView, toView } from "./read/read-task.ts";
 import { createTask, requireInput, requireTool } from "./start/create-task.ts";
 import { withdrawals } from "./start/withdrawals.ts";
@@ -88,24 +88,24 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
     runTimes: runTimes(tools),
     check,
     closing: closing.signal,
-    lookSoon: (record) => background(scheduler.lookNow(record)),
-    lookForEnd: (record) => scheduler.lookNow(record, "status"),
+    inspectSoon: (record) => background(scheduler.inspectNow(record)),
+    inspectStatus: (record) => scheduler.inspectNow(record, "status"),
     serveSoon: (record) => background(serveDue(engine, record)),
     runSoon: (record, effect) => background(runClaimedEffect(engine, record, effect)),
-    withdraw: (record) => taken.add(record),
+    withdraw: (record) => pendingWithdrawals.add(record),
     audit: (event) => audit({ ...event, at: options.store.now() }),
     background,
   };
   const scheduler = inspectScheduler(engine);
   const watcher = adapterWatcher(engine);
-  const taken = withdrawals(engine);
+  const pendingWithdrawals = withdrawals(engine);
   const services = [serviceLoop(engine), sweeper(engine, scheduler), watcher];
-  let resting: Promise<unknown> | undefined;
+  let stopping: Promise<unknown> | undefined;
   const rest = (): Promise<unknown> => {
-    resting ??= Promise.all(services.map((service) => service.stop()));
-    return resting;
+    stopping ??= Promise.all(services.map((service) => service.stop()));
+    return stopping;
   };
-  const stopHearing = hearChanges(engine);
+  const stopWatching = watchStoreChanges(engine);
 
   return {
     tools: engine.tools,
@@ -151,27 +151,27 @@ export const createTaskEngine = (options: TaskEngineOptions): TaskEngine => {
           return adapter.receive(request, context);
         },
       });
-      await takeUpdates(engine, adapterId, updates);
+      await applyUpdates(engine, adapterId, updates);
     },
     explainTask: async (id) => {
       const record = await findTask(engine, id, { operator: true });
-      const lastLookedAt = scheduler.lastLookedAt(record.taskId);
-      const lastLookError = scheduler.lastError(record.taskId);
+      const lastInspectedAt = scheduler.lastInspectedAt(record.taskId);
+      const lastInspectError = scheduler.lastError(record.taskId);
       return {
         record,
         pollIntervalMs: scheduler.intervalOf(record),
-        backendPenaltyMs: scheduler.penaltyMs(record.adapterId),
-        ...(lastLookedAt === undefined ? {} : { lastLookedAt }),
-        ...(lastLookError === undefined ? {} : { lastLookError }),
+        backendBackoffMs: scheduler.backoffMs(record.adapterId),
+        ...(lastInspectedAt === undefined ? {} : { lastInspectedAt }),
+        ...(lastInspectError === undefined ? {} : { lastInspectError }),
       };
     },
     rest: async () => {
       await rest();
     },
     close: async () => {
-      stopHearing();
+      stopWatching();
       scheduler.stop();
-      taken.stop();
+      pendingWithdrawals.stop();
       const drained = rest().then(async () => {
         while (work.size > 0) await Promise.all(work);
       });

@@ -73,7 +73,7 @@ export const createBackend = (options: FakeAdapterOptions, clock: Clock): Backen
   const events = createEventLog();
   const carry = { key: true, ref: true, snapshot: true, ...options.eventsCarry };
 
-  const tell = ({ execution }: ExecutionControl): void =>
+  const report = ({ execution }: ExecutionControl): void =>
     events.record({
       ...(carry.key ? { key: execution.key } : {}),
       ...(carry.ref ? { ref: execution.ref } : {}),
@@ -89,7 +89,7 @@ export const createBackend = (options: FakeAdapterOptions, clock: Clock): Backen
       startsAs: options.startsAs ?? "running",
       evolvingRef: options.evolvingRefs ?? false,
     };
-    const control = createExecution(seed, clock, tell);
+    const control = createExecution(seed, clock, report);
     controls.push(control);
     byId.set(seed.id, control);
     return control;

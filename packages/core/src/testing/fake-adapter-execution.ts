@@ -62,7 +62,7 @@ export interface FakeStreamOptions {
   /** Default `text/plain`. */
   readonly mediaType?: "application/json" | "text/plain";
   /** The snapshot tells the size. Default true. */
-  readonly tellSize?: boolean;
+  readonly declaresSize?: boolean;
 }
 
 /** The part of an execution that only the fake's own verbs use. */
@@ -72,7 +72,7 @@ export interface ExecutionControl {
   readonly questions: Questions;
   readonly vanished: { readonly proven: boolean; readonly reason: string } | undefined;
   readonly content: Uint8Array | undefined;
-  takeInspect(): InspectOutcome | "hang" | undefined;
+  nextScriptedInspect(): InspectOutcome | "hang" | undefined;
   noteCancel(reason: string): void;
   forget(): void;
 }
@@ -147,7 +147,7 @@ export const createExecution = (
     get content() {
       return fate.content;
     },
-    takeInspect: () => fate.scripted.shift(),
+    nextScriptedInspect: () => fate.scripted.shift(),
     noteCancel: (reason) => {
       fate.cancels.push(reason);
     },
@@ -170,12 +170,12 @@ const createMoves = (timeline: Timeline, questions: Questions, fate: Fate, clock
     },
     progress: (progress) => {
       const { status } = timeline.snapshot;
-      const told = { ...timeline.snapshot.progress, ...progress };
+      const reported = { ...timeline.snapshot.progress, ...progress };
       timeline.become({
         ...timeline.snapshot,
         status: status === "queued" ? "running" : status,
         startedAt: startedAt(),
-        progress: told,
+        progress: reported,
       });
     },
     ask: questions.ask,
@@ -183,12 +183,12 @@ const createMoves = (timeline: Timeline, questions: Questions, fate: Fate, clock
     succeed: (value) =>
       timeline.end({ status: "succeeded", ...(value === undefined ? {} : { output: { kind: "json", value } }) }),
     succeedWith: (output) => timeline.end({ status: "succeeded", output }),
-    succeedWithStream: (content, { mediaType = "text/plain", tellSize = true } = {}) => {
+    succeedWithStream: (content, { mediaType = "text/plain", declaresSize = true } = {}) => {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       fate.content = bytes;
       timeline.end({
         status: "succeeded",
-        output: { kind: "stream", mediaType, ...(tellSize ? { bytes: bytes.length } : {}) },
+        output: { kind: "stream", mediaType, ...(declaresSize ? { bytes: bytes.length } : {}) },
       });
     },
     fail: (failure) =>

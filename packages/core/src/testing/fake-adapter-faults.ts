@@ -73,19 +73,19 @@ export interface FaultQueue extends FakeFaults {
 
 export const createFaultQueue = (clock: Clock): FaultQueue => {
   const queued = new Map<FakeVerb, FakeFault[]>();
-  const standing = new Map<FakeVerb, FakeFault>();
+  const status = new Map<FakeVerb, FakeFault>();
   return {
     next: (verb, fault, times = 1) => {
       queued.set(verb, [...(queued.get(verb) ?? []), ...Array.from({ length: times }, () => fault)]);
     },
     always: (verb, fault) => {
-      standing.set(verb, fault);
+      status.set(verb, fault);
     },
     clear: (verb) => {
-      for (const faults of [queued, standing]) verb === undefined ? faults.clear() : faults.delete(verb);
+      for (const faults of [queued, status]) verb === undefined ? faults.clear() : faults.delete(verb);
     },
     apply: async (verb, context, act) => {
-      const fault = queued.get(verb)?.shift() ?? standing.get(verb) ?? {};
+      const fault = queued.get(verb)?.shift() ?? status.get(verb) ?? {};
       const { signal } = context;
       if (signal.aborted) throw unanswered(verb, false, signal.reason);
       if (fault.delayMs !== undefined) await waitOr(clock, fault.delayMs, signal, verb, false);

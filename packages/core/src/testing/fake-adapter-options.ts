@@ -36,5 +36,5 @@ export interface FakeAdapterOptions {
   /** `readOutput` gives at most this many bytes at once. Default: what was asked for. */
   readonly outputChunkBytes?: number;
   /** The answer of `start` also tells the state. Default true. */
-  readonly startTellsState?: boolean;
+  readonly startReportsState?: boolean;
 }

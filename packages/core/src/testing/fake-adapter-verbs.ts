@@ -57,7 +57,7 @@ export const readingVerbs = (
       () => {
         if (items.length > traits.inspectBatch)
           throw new BridgeError("invalid_input", `${items.length} items, at most ${traits.inspectBatch}`);
-        return Promise.all(items.map((item) => lookUp(options, control, clock, item, context.signal)));
+        return Promise.all(items.map((item) => lookup(options, control, clock, item, context.signal)));
       },
     ),
   find: (request, context) =>
@@ -85,7 +85,7 @@ export const readingVerbs = (
     ),
 });
 
-const lookUp = async (
+const lookup = async (
   options: FakeAdapterOptions,
   control: BackendControl,
   clock: Clock,
@@ -99,7 +99,7 @@ const lookUp = async (
     };
   const known = control.byId(id);
   if (known === undefined) return { notFound: { proven: false, reason: `no execution ${id}` } };
-  const scripted = known.takeInspect();
+  const scripted = known.nextScriptedInspect();
   if (scripted === "hang") {
     const timeoutMs = options.itemTimeoutMs ?? 1_000;
     await pause(clock, timeoutMs, signal);

@@ -75,7 +75,7 @@ const createAdapter = (
           });
         }
         const { ref, snapshot } = control.accept(request);
-        return { ref, ...((options.startTellsState ?? true) ? { snapshot } : {}) };
+        return { ref, ...((options.startReportsState ?? true) ? { snapshot } : {}) };
       }),
     ...verbs,
     close: async () => {

@@ -1,5 +1,5 @@
 import { memoryStore } from "../memory-store.ts";
-import { BridgeError, removedIdTakenMs, type TaskId, type TaskStore } from "../store.ts";
+import { BridgeError, removedIdReservedMs, type TaskId, type TaskStore } from "../store.ts";
 import type { FakeClock } from "./fake-clock.ts";
 
 /** A store in this process that behaves like one on a network. */
@@ -8,16 +8,16 @@ export interface SharedMemory {
   open(): SharedMemoryHandle;
 }
 
-export type StoreFault = "away" | "refuses writes" | "loses answers";
+export type StoreFault = "unavailable" | "refuses writes" | "loses answers";
 
 export interface SharedMemoryHandle extends TaskStore {
   /**
-   * What happens to this handle's calls from now on. `away`: they reject with `unavailable`, and nothing is written.
+   * What happens to this handle's calls from now on. `unavailable`: they reject with `unavailable`, and nothing is written.
    * `refuses writes`: likewise, but for reads. `loses answers`: what they ask is done, and then they reject like that.
    * Undefined: nothing.
    */
   fail(how: StoreFault | undefined): void;
-  /** Its connection breaks and is there again: what others wrote since `fail("away")` was not told. */
+  /** Its connection breaks and is there again: what others wrote since `fail("unavailable")` was not told. */
   reconnect(): void;
 }
 
@@ -32,26 +32,26 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
   const claims = new Map<TaskId, Claim>();
   /** Until when IDs that were removed stay taken. */
   const removed = new Map<TaskId, number>();
-  const handles = new Set<{ hear(taskId: TaskId | undefined): void }>();
+  const handles = new Set<{ notify(taskId: TaskId | undefined): void }>();
 
   return {
     open: () => {
       const listeners = new Set<(taskId: TaskId | undefined) => void>();
       let fault: StoreFault | undefined;
       const self = {
-        hear: (taskId: TaskId | undefined): void => {
-          if (fault !== "away") for (const listener of [...listeners]) listener(taskId);
+        notify: (taskId: TaskId | undefined): void => {
+          if (fault !== "unavailable") for (const listener of [...listeners]) listener(taskId);
         },
       };
       handles.add(self);
-      const tellOthers = (taskId: TaskId): void => {
-        for (const handle of handles) if (handle !== self) queueMicrotask(() => handle.hear(taskId));
+      const notifyOthers = (taskId: TaskId): void => {
+        for (const handle of handles) if (handle !== self) queueMicrotask(() => handle.notify(taskId));
       };
       const fail = (): never => {
         throw new BridgeError("unavailable", "the store is away");
       };
       const pass = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-        if (fault === "away") fail();
+        if (fault === "unavailable") fail();
         const result = await work();
         if (fault === "loses answers") fail();
         return result;
@@ -60,7 +60,7 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
         pass(async () => {
           if (fault === "refuses writes") fail();
           const result = await work();
-          tellOthers(taskId);
+          notifyOthers(taskId);
           return result;
         });
       return {
@@ -79,7 +79,7 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
         remove: (taskId, expected) =>
           write(taskId, async () => {
             const wasThere = await memory.remove(taskId, expected);
-            if (wasThere) removed.set(taskId, memory.now() + removedIdTakenMs);
+            if (wasThere) removed.set(taskId, memory.now() + removedIdReservedMs);
             return wasThere;
           }),
         list: (scope, filter, cursor, limit) => pass(() => memory.list(scope, filter, cursor, limit)),
@@ -120,7 +120,7 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
         },
         reconnect: () => {
           fault = undefined;
-          self.hear(undefined);
+          self.notify(undefined);
         },
       };
     },

@@ -13,8 +13,8 @@ test.each([
   [7n, "[object BigInt]"],
   [endless, "[object Object]"],
   ["x".repeat(200), `"${"x".repeat(99)}`],
-])("a value is told whatever it is", (value, told) => {
-  expect(showValue(value)).toBe(told);
+])("a value is told whatever it is", (value, reported) => {
+  expect(showValue(value)).toBe(reported);
 });
 
 test("a map is neither null nor a list", () => {

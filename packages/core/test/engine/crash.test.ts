@@ -3,7 +3,7 @@ import type { StartPromise } from "../../src/adapter.ts";
 import type { TaskRecord } from "../../src/index.ts";
 import {
   createWorld,
-  latchedStop,
+  finalStop,
   mine,
   type Process,
   startTask,
@@ -53,7 +53,7 @@ const starting = (start: StartPromise, task: WorldOptions["task"] = {}): WorldOp
   adapter: {
     traits: { start },
     without: start.kind === "findable" ? ["watch"] : ["watch", "find"],
-    findableAfterMs: start.kind === "findable" ? start.settleMs : 0,
+    findableAfterMs: start.kind === "findable" ? start.visibilityDelayMs : 0,
   },
 });
 
@@ -78,7 +78,7 @@ describe("killed at any await while creating a task", () => {
 
   it("a findable backend runs it at most once, and what it runs is found", async () => {
     const awaits = await crashEverywhere({
-      options: starting({ kind: "findable", settleMs: 5_000, windowMs: 600_000 }),
+      options: starting({ kind: "findable", visibilityDelayMs: 5_000, windowMs: 600_000 }),
       during: create,
       after: (world, record) => {
         if (world.backend.starts() > 0) isWhole(world, record);
@@ -140,7 +140,7 @@ describe("killed at any await while creating a task", () => {
 describe("killed at any await while stopping (case 11)", () => {
   it.each([
     ["acknowledged", stop, "confirmed"],
-    ["cancelled at once", latchedStop, "confirmed"],
+    ["cancelled at once", finalStop, "confirmed"],
     ["acknowledged by a backend that stops when it likes", stop, "requested"],
   ] as const)("a stop that was %s still reaches the backend", async (_what, how, cancel) => {
     await crashEverywhere({

@@ -207,17 +207,17 @@ describe("an adapter that tells what is no snapshot", () => {
     [{ status: "done" }, 'status is "done"'],
     [{ status: "failed", failure: "broken" }, "failure must have"],
     [{ status: "waiting", questions: [{ key: "approve" }] }, "questions must each have"],
-  ])("is named, with what is wrong with %j, and the record stays as it was", async (told, fault) => {
+  ])("is named, with what is wrong with %j, and the record stays as it was", async (reported, fault) => {
     const world = createWorld({ adapter: { without: ["watch"] } });
     const process = await world.boot();
     const { record } = await startTask(process);
-    world.backend.of().nextInspect({ snapshot: told } as never, 100);
+    world.backend.of().nextInspect({ snapshot: reported } as never, 100);
     await world.clock.advance(5_000);
     const reading = process.engine.readTask(record.taskId, mine);
     await world.clock.advance(2_000);
     expect((await reading).record.state).toBe("running");
-    const { lastLookError } = await process.engine.explainTask(record.taskId);
-    expect(lastLookError).toContain("[fake] bad_response: the adapter gave an unusable snapshot: ");
-    expect(lastLookError).toContain(fault);
+    const { lastInspectError } = await process.engine.explainTask(record.taskId);
+    expect(lastInspectError).toContain("[fake] bad_response: the adapter gave an unusable snapshot: ");
+    expect(lastInspectError).toContain(fault);
   });
 });

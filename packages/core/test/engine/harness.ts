@@ -62,8 +62,8 @@ export interface WorldOptions {
 }
 
 export const mine: Access = { owner: localOwner };
-export const stop = { reason: "enough", latch: false } as const;
-export const latchedStop = { reason: "enough", latch: true } as const;
+export const stop = { reason: "enough", isFinal: false } as const;
+export const finalStop = { reason: "enough", isFinal: true } as const;
 
 /** A repeatable source of bytes. */
 export const seededBytes = (seed: string): ((count: number) => Uint8Array) => {
@@ -92,7 +92,7 @@ export const createWorld = (options: WorldOptions = {}): World => {
       const gate = createGate();
       const handle = shared.open();
       const engine = createTaskEngine({
-        store: options.replicas === true ? { ...spread(gate.wrap(handle)), ...hearing(handle) } : gate.wrap(store),
+        store: options.replicas === true ? { ...spread(gate.wrap(handle)), ...watching(handle) } : gate.wrap(store),
         adapters: { fake: wrapWatch(gate.wrap(backend.connect()), gate.onKill) },
         tools: [
           { name: "job", adapter: "fake", target: { run: "job" }, ...options.tool, task: options.task ?? {} },
@@ -228,7 +228,7 @@ const wrapWatch = (
 };
 
 /** Not a call, so that no gate is passed. */
-const hearing = ({ watch }: TaskStore): Pick<TaskStore, "watch"> => (watch === undefined ? {} : { watch });
+const watching = ({ watch }: TaskStore): Pick<TaskStore, "watch"> => (watch === undefined ? {} : { watch });
 
 const spread = <Wrapped extends object>(wrapped: Wrapped): Wrapped =>
   Object.fromEntries(Object.keys(wrapped).map((name) => [name, Reflect.get(wrapped, name)])) as unknown as Wrapped;

@@ -78,9 +78,9 @@ describe("one execution, read through three servers", () => {
     const { record, pollIntervalMs } = await startTask(world.replicas[0]);
     const before = world.backend.callsOf("inspect").length;
     await poll(world.clock, world.replicas, record.taskId);
-    const looks = world.backend.callsOf("inspect").length - before;
-    expect(looks).toBeLessThanOrEqual(Math.ceil(30_000 / pollIntervalMs) + 1);
-    expect(looks).toBeGreaterThanOrEqual(Math.floor(30_000 / pollIntervalMs / 1.5));
+    const inspections = world.backend.callsOf("inspect").length - before;
+    expect(inspections).toBeLessThanOrEqual(Math.ceil(30_000 / pollIntervalMs) + 1);
+    expect(inspections).toBeGreaterThanOrEqual(Math.floor(30_000 / pollIntervalMs / 1.5));
   });
 
   it("is looked at by another server when the one that looked is gone", async () => {
@@ -100,9 +100,9 @@ describe("one execution, read through three servers", () => {
     await startTask(world.replicas[1]);
     const before = world.backend.callsOf("inspect").length;
     await world.clock.advance(600_000);
-    const looks = world.backend.callsOf("inspect").length - before;
-    expect(looks).toBeLessThanOrEqual(11);
-    expect(looks).toBeGreaterThanOrEqual(9);
+    const inspections = world.backend.callsOf("inspect").length - before;
+    expect(inspections).toBeLessThanOrEqual(11);
+    expect(inspections).toBeGreaterThanOrEqual(9);
   });
 });
 
@@ -146,7 +146,7 @@ describe("a change that one server makes", () => {
     await world.clock.settle();
     const wait = cutOff.engine.waitForTask(record.taskId, mine, { until: "ended", timeoutMs: 60_000 });
     await world.clock.settle();
-    cutOff.handle.fail("away");
+    cutOff.handle.fail("unavailable");
     world.backend.of().succeed({});
     await world.clock.settle();
     cutOff.handle.reconnect();
@@ -213,7 +213,7 @@ describe("a store that is away", () => {
   it("refuses a call, and starts nothing", async () => {
     const world = await open();
     const [one] = world.replicas;
-    one.handle.fail("away");
+    one.handle.fail("unavailable");
     const call = attempted(startTask(one));
     await world.clock.advance(10_000);
     await expect(call).rejects.toMatchObject({ code: "unavailable" });
@@ -226,7 +226,7 @@ describe("a store that is away", () => {
     const world = await open();
     const [one] = world.replicas;
     const { record } = await startTask(one);
-    one.handle.fail("away");
+    one.handle.fail("unavailable");
     await expect(one.engine.readTask(record.taskId, mine)).rejects.toMatchObject({ code: "unavailable" });
     one.handle.reconnect();
     expect((await one.engine.readTask(record.taskId, mine)).record.taskId).toBe(record.taskId);
@@ -309,7 +309,7 @@ describe("a store that is away", () => {
     await world.clock.settle();
     const wait = one.engine.waitForTask(record.taskId, mine, { until: "ended", timeoutMs: 60_000 });
     await world.clock.settle();
-    one.handle.fail("away");
+    one.handle.fail("unavailable");
     await world.clock.advance(12_000);
     world.backend.of().succeed({});
     await two.engine.readTask(record.taskId, mine);
@@ -326,12 +326,12 @@ describe("a store that is away", () => {
   });
 
   it("makes no backend look away", async () => {
-    let isAway = true;
+    let isUnavailable = true;
     const world = createWorld({
       wrapStore: (store) => ({
         ...store,
         loadCursor: async (name) => {
-          if (isAway) throw new BridgeError("unavailable", "the store is away");
+          if (isUnavailable) throw new BridgeError("unavailable", "the store is away");
           return store.loadCursor(name);
         },
       }),
@@ -340,7 +340,7 @@ describe("a store that is away", () => {
     await world.clock.advance(30_000);
     expect(engine.unavailableAdapters()).toEqual([]);
     expect(subscriptions(world)).toBe(0);
-    isAway = false;
+    isUnavailable = false;
     await world.clock.advance(6_000);
     expect(subscriptions(world)).toBe(1);
   });
@@ -352,7 +352,7 @@ describe("a store that is away", () => {
     const call = startTask(one);
     await world.clock.advance(2_000);
     const { record } = await call;
-    one.handle.fail("away");
+    one.handle.fail("unavailable");
     await world.clock.advance(20_000);
     one.handle.reconnect();
     await world.clock.advance(10_000);

@@ -18,7 +18,7 @@ const context = (signal: AbortSignal = new AbortController().signal): CallContex
 });
 const request = (key: string, input = "{}") => ({ key: asStartKey(key), target: { run: "job" }, input, attempt: 1 });
 
-const look = async (
+const inspection = async (
   adapter: WorkflowAdapter<FakeTarget>,
   ref: ExecutionRef,
   want: "status" | "detail" = "status",
@@ -88,9 +88,9 @@ describe("fakeAdapter", () => {
     const execution = backend.of("a");
     execution.run();
     backend.staleMs = 500;
-    expect(await look(adapter, ref)).toMatchObject({ snapshot: { status: "queued" } });
+    expect(await inspection(adapter, ref)).toMatchObject({ snapshot: { status: "queued" } });
     await clock.advance(500);
-    expect(await look(adapter, ref)).toMatchObject({ snapshot: { status: "running" }, ref: execution.ref });
+    expect(await inspection(adapter, ref)).toMatchObject({ snapshot: { status: "running" }, ref: execution.ref });
     expect(execution.ref).not.toBe(ref);
 
     execution.nextInspect("hang");
@@ -105,12 +105,12 @@ describe("fakeAdapter", () => {
     ]);
 
     execution.vanish();
-    expect(await look(adapter, ref)).toMatchObject({ notFound: { proven: false } });
+    expect(await inspection(adapter, ref)).toMatchObject({ notFound: { proven: false } });
     backend.vanishAll({ proven: true, reason: "trimmed" });
-    expect(await look(adapter, other)).toEqual({ notFound: { proven: true, reason: "trimmed" } });
+    expect(await inspection(adapter, other)).toEqual({ notFound: { proven: true, reason: "trimmed" } });
     execution.reappear();
-    expect(await look(adapter, ref)).toMatchObject({ snapshot: { status: "running" } });
-    expect(await look(adapter, asExecutionRef("garbage"))).toMatchObject({ error: { code: "invalid_input" } });
+    expect(await inspection(adapter, ref)).toMatchObject({ snapshot: { status: "running" } });
+    expect(await inspection(adapter, asExecutionRef("garbage"))).toMatchObject({ error: { code: "invalid_input" } });
   });
 
   it("asks, re-asks under another ID, hides detail, guards the secret and takes an answer once", async () => {
@@ -118,10 +118,10 @@ describe("fakeAdapter", () => {
     const { ref } = await adapter.start(request("a"), context());
     const execution = backend.of("a");
     const question = execution.ask({ name: "approve" });
-    expect(await look(adapter, ref)).toEqual({
+    expect(await inspection(adapter, ref)).toEqual({
       snapshot: expect.not.objectContaining({ questions: expect.anything() }),
     });
-    expect(await look(adapter, ref, "detail")).toMatchObject({
+    expect(await inspection(adapter, ref, "detail")).toMatchObject({
       snapshot: { status: "waiting", questions: [question] },
     });
     const answer = { answerId: "1", attempt: 1, question, action: "accept", content: { ok: true } } as const;
@@ -216,7 +216,7 @@ describe("fakeAdapter", () => {
     const { adapter, backend } = fakeAdapter({ outputChunkBytes: 4 });
     const { ref } = await adapter.start(request("a"), context());
     backend.of("a").succeedWithStream("0123456789");
-    expect(await look(adapter, ref)).toMatchObject({ snapshot: { output: { kind: "stream", bytes: 10 } } });
+    expect(await inspection(adapter, ref)).toMatchObject({ snapshot: { output: { kind: "stream", bytes: 10 } } });
     const read = (offset: number) => adapter.readOutput?.(ref, { offset, length: 100 }, context());
     await expect(read(0)).resolves.toEqual({ bytes: new TextEncoder().encode("0123"), totalBytes: 10 });
     backend.faults.next("readOutput", { before: "unavailable" });
@@ -226,7 +226,7 @@ describe("fakeAdapter", () => {
 
   it("starts twice without idempotency, and finds what has settled", async () => {
     const clock = fakeClock();
-    const start = { kind: "findable", settleMs: 100, windowMs: 1_000 } as const;
+    const start = { kind: "findable", visibilityDelayMs: 100, windowMs: 1_000 } as const;
     const { adapter, backend } = fakeAdapter({ clock, traits: { start }, findableAfterMs: 100, without: ["watch"] });
     await adapter.start(request("a"), context());
     const find = (key: string) =>
@@ -247,7 +247,7 @@ describe("fakeAdapter", () => {
     await adapter.close?.();
     await adapter.close?.();
     await expect(adapter.start(request("b"), context())).rejects.toMatchObject({ code: "unavailable", notSent: true });
-    expect(await look(replica, ref)).toMatchObject({ snapshot: { status: "running" } });
+    expect(await inspection(replica, ref)).toMatchObject({ snapshot: { status: "running" } });
     await expect(replica.receive?.(backend.webhook([{ ref }], { signed: false }), context())).rejects.toMatchObject({
       code: "denied",
     });

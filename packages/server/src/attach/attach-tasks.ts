@@ -1,5 +1,5 @@
-import { declaredExtension } from "@taskbridge/protocol/ext-2026-07-28";
-import { serverTasksCapability } from "@taskbridge/protocol/rev-2025-11-25";
+import { serverTasksCapability } from "@taskbridge/protocol/tasks-2025-11-25";
+import { declaredExtension } from "@taskbridge/protocol/tasks-2026-07-28";
 import type { OwnerPolicy } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { internalsOf, type TaskServerInternals } from "../task-server-internals.ts";
@@ -47,13 +47,13 @@ export const attachTasks = (host: AttachableServer, tasks: TaskServer, options: 
   const session = attachSession(serve, parts.server);
   const attachment: Attachment = { serve, parts, session, policy };
   const wrapped = new Map<string, SdkHandler>([
-    ...hearHandshake(attachment),
+    ...observeHandshake(attachment),
     ...wrapTools(attachment),
     ...wrapTasks(attachment),
     ...wrapResources(attachment),
   ]);
   for (const [method, handler] of wrapped) parts.server._requestHandlers.set(method, handler);
-  hearCancellations(attachment);
+  observeCancellations(attachment);
   attendConnect(attachment, wrapped, internals);
   parts.server[attachedMark] = true;
 };
@@ -82,7 +82,7 @@ const declare = ({ server, sdk }: SdkParts, wires: ReadonlySet<string>, policy: 
 };
 
 /** Who the client is, is said once, and neither SDK hands it on. */
-const hearHandshake = ({ parts: { server }, session }: Attachment): ReadonlyMap<string, SdkHandler> => {
+const observeHandshake = ({ parts: { server }, session }: Attachment): ReadonlyMap<string, SdkHandler> => {
   const theirs = server._requestHandlers.get("initialize");
   if (theirs === undefined) return new Map();
   const initialize: SdkHandler = async (request, extra) => {
@@ -95,7 +95,7 @@ const hearHandshake = ({ parts: { server }, session }: Attachment): ReadonlyMap<
 };
 
 /** The SDKs forget a request whose stream is lost; the draft of tasks has it cancelled by its ID all the same. */
-const hearCancellations = ({ serve, parts: { server }, session }: Attachment): void => {
+const observeCancellations = ({ serve, parts: { server }, session }: Attachment): void => {
   const method = "notifications/cancelled";
   const theirs = server._notificationHandlers?.get(method);
   if (theirs === undefined || !serve.wires.has("sep-1686")) return;

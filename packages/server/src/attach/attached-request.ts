@@ -1,5 +1,5 @@
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
-import { protocolVersion as modernVersion } from "@taskbridge/protocol/ext-2026-07-28";
+import { protocolVersion as modernVersion } from "@taskbridge/protocol/tasks-2026-07-28";
 import { type Owner, type OwnerPolicy, readOwner } from "../caller.ts";
 import type { Connection } from "../mcp/serve-context.ts";
 import type { RequestId } from "../session/client-link.ts";

@@ -1,10 +1,10 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { unlessAborted } from "@taskbridge/core";
 import { methodNotFoundCode } from "@taskbridge/protocol";
-import { serveLegacy, waitsForNews } from "../legacy/serve-legacy.ts";
-import { modernTaskMethods, serveModernTask } from "../modern/serve-modern.ts";
-import { servesDraft, servesTasks } from "../session/choose-generation.ts";
-import { type Attachment, readAttached, requireRunning, stoppedError, toLegacyRequest } from "./attachment.ts";
+import { serve2025, waitsForUpdates } from "../rev-2025/serve-2025.ts";
+import { serveTask2026, taskMethods2026 } from "../rev-2026-07-28/serve-2026.ts";
+import { servesSep1686, servesTasks } from "../session/choose-task-wire.ts";
+import { type Attachment, readAttached, requireRunning, stoppedError, toRequest2025 } from "./attachment.ts";
 import type { SdkHandler, SdkRequest } from "./sdk-server.ts";
 
 const methods = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list", "tasks/delete"] as const;
@@ -35,18 +35,18 @@ const serveOurs =
     requireRunning(serve);
     const attached = readAttached(attachment, extra);
     if (attached.era === "legacy" || attached.context === undefined) {
-      const legacy = toLegacyRequest(attachment, request, attached);
+      const legacy = toRequest2025(attachment, request, attached);
       try {
-        const answer = serveLegacy(serve, legacy);
+        const answer = serve2025(serve, legacy);
         // A stop does not close the connections of another server: without this, the client would wait for ever.
-        return await (waitsForNews(serve, legacy) ? unlessAborted(serve.stopping, answer, stoppedError) : answer);
+        return await (waitsForUpdates(serve, legacy) ? unlessAborted(serve.stopping, answer, stoppedError) : answer);
       } finally {
         session.settle(attached.id);
       }
     }
-    const modern = modernTaskMethods.find((name) => name === method);
+    const modern = taskMethods2026.find((name) => name === method);
     if (modern === undefined || !serve.wires.has("2026-07-28")) throw methodNotFound();
-    return serveModernTask(serve, attached, modern, request.params ?? {}, attached.context);
+    return serveTask2026(serve, attached, modern, request.params ?? {}, attached.context);
   };
 
 /** An ID that is unknown to us may be one of the host's. */
@@ -91,8 +91,8 @@ const listBoth =
 const canList = (attachment: Attachment, request: SdkRequest, extra: unknown): boolean => {
   const attached = readAttached(attachment, extra);
   if (attached.era === "modern" || attached.owner === null) return false;
-  const { session } = toLegacyRequest(attachment, request, attached);
-  return servesDraft(attachment.serve) || servesTasks(attachment.serve, session);
+  const { session } = toRequest2025(attachment, request, attached);
+  return servesSep1686(attachment.serve) || servesTasks(attachment.serve, session);
 };
 
 const withCursor = (request: SdkRequest, cursor: string | undefined): SdkRequest => {

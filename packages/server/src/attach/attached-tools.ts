@@ -1,15 +1,15 @@
 import { ProtocolError, type Result } from "@modelcontextprotocol/server";
 import { unlessAborted } from "@taskbridge/core";
 import { methodNotFoundCode } from "@taskbridge/protocol";
-import { serveLegacy, waitsForNews } from "../legacy/serve-legacy.ts";
 import type { Caller, ServeContext } from "../mcp/serve-context.ts";
 import { unknownTool } from "../mcp/unknown-tool.ts";
 import { findTool, listTools } from "../mcp/visible-tools.ts";
-import { toCaller } from "../modern/modern-request.ts";
-import { callModernTool } from "../modern/serve-modern.ts";
-import { servesTasks } from "../session/choose-generation.ts";
+import { serve2025, waitsForUpdates } from "../rev-2025/serve-2025.ts";
+import { toCaller } from "../rev-2026-07-28/request-2026.ts";
+import { callTool2026 } from "../rev-2026-07-28/serve-2026.ts";
+import { servesTasks } from "../session/choose-task-wire.ts";
 import type { AttachedRequest } from "./attached-request.ts";
-import { type Attachment, readAttached, requireRunning, stoppedError, toLegacyRequest } from "./attachment.ts";
+import { type Attachment, readAttached, requireRunning, stoppedError, toRequest2025 } from "./attachment.ts";
 import { requireAskable } from "./require-askable.ts";
 import type { SdkHandler, SdkRequest, SdkServer } from "./sdk-server.ts";
 
@@ -26,7 +26,7 @@ export const wrapTools = (attachment: Attachment): ReadonlyMap<string, SdkHandle
     if (listed.nextCursor !== undefined) return listed;
     const attached = readAttached(attachment, extra);
     const withSupport =
-      attached.era === "legacy" && servesTasks(serve, toLegacyRequest(attachment, request, attached).session);
+      attached.era === "legacy" && servesTasks(serve, toRequest2025(attachment, request, attached).session);
     const ours = listTools(serve, toViewer(attached), { support: withSupport });
     const theirs = (listed.tools as readonly { readonly name: string }[]).filter(({ name }) => {
       if (findTool(serve, toViewer(attached), name) === undefined) return true;
@@ -64,17 +64,17 @@ const callOurs = async (attachment: Attachment, request: SdkRequest, attached: A
   requireRunning(serve);
   if (attached.era === "legacy" || attached.context === undefined) {
     try {
-      const legacy = toLegacyRequest(attachment, request, attached);
-      const answer = serveLegacy(serve, legacy);
+      const legacy = toRequest2025(attachment, request, attached);
+      const answer = serve2025(serve, legacy);
       // A stop does not close the connections of another server: without this, the client would wait for ever.
-      return await (waitsForNews(serve, legacy) ? unlessAborted(serve.stopping, answer, stoppedError) : answer);
+      return await (waitsForUpdates(serve, legacy) ? unlessAborted(serve.stopping, answer, stoppedError) : answer);
     } finally {
       session.settle(attached.id);
     }
   }
   const found = serve.catalog.find(String(request.params?.name));
   if (found === undefined) throw unknownTool(request.params?.name);
-  const result = await callModernTool(serve, attached, found, request.params?.arguments, attached.context);
+  const result = await callTool2026(serve, attached, found, request.params?.arguments, attached.context);
   requireAskable(result, attached.context);
   return result;
 };
@@ -83,9 +83,9 @@ const clashes = new WeakMap<SdkServer, Set<string>>();
 
 /** A tool that a host registers while it is connected, under the name of one of ours, can no longer be refused. */
 const warnOfClash = ({ log }: ServeContext, server: SdkServer, tool: string): void => {
-  const told = clashes.get(server) ?? new Set();
-  if (told.has(tool)) return;
-  clashes.set(server, told.add(tool));
+  const reported = clashes.get(server) ?? new Set();
+  if (reported.has(tool)) return;
+  clashes.set(server, reported.add(tool));
   log.warn({ tool }, "a tool of the host has the name of a pipeline and is hidden by it: rename one of them");
 };
 
@@ -101,7 +101,7 @@ const withoutForeignTask = async (
   extra: unknown,
 ): Promise<SdkRequest> => {
   if (request.params?.task === undefined || attached.era === "modern") return request;
-  const { session } = toLegacyRequest(attachment, request, attached);
+  const { session } = toRequest2025(attachment, request, attached);
   if (!servesTasks(attachment.serve, session)) {
     const { task: _task, ...params } = request.params;
     return { ...request, params };

@@ -2,7 +2,7 @@ import { ProtocolError } from "@modelcontextprotocol/server";
 import { internalErrorCode } from "@taskbridge/protocol";
 import type { OwnerPolicy } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
-import type { LegacyRequest } from "../session/legacy-request.ts";
+import type { Request2025 } from "../session/request-2025.ts";
 import { type AttachedRequest, readRequest } from "./attached-request.ts";
 import type { AttachedSession } from "./attached-session.ts";
 import type { SdkParts, SdkRequest } from "./sdk-server.ts";
@@ -30,11 +30,11 @@ export const stoppedError = (): ProtocolError =>
 const revisionWithoutHeader = "2025-03-26";
 
 /** A request of a 2025 revision. In a server that is made for each request nobody has heard the handshake. */
-export const toLegacyRequest = (
+export const toRequest2025 = (
   attachment: Attachment,
   { method, params = {} }: SdkRequest,
   { id, owner, transport, signal, revisionHeader }: AttachedRequest,
-): LegacyRequest => {
+): Request2025 => {
   const session = attachment.session.current();
   if (session.revision() === undefined) session.introduce(undefined, revisionHeader ?? revisionWithoutHeader);
   return { id, method, params, session, owner, transport, signal };

@@ -4,7 +4,7 @@ import {
   type Result,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { readCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
+import { readCapabilities } from "@taskbridge/protocol/tasks-2026-07-28";
 
 type Asked = Readonly<Record<string, { readonly method?: string; readonly params?: { readonly mode?: string } }>>;
 

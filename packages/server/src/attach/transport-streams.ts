@@ -15,7 +15,7 @@ export interface TransportStreams {
 }
 
 /** The SDKs do not tell when a stream is gone, so it is looked at (milliseconds). */
-const lookMs = 1_000;
+const checkMs = 1_000;
 
 /** The parts of both SDKs' Streamable HTTP transports that tell which streams are open. */
 interface StreamMaps {
@@ -96,16 +96,16 @@ const watchStream = (on: RequestId | undefined, find: () => unknown, parts: Watc
   let isSettled = false;
   let stop: () => void = () => {};
   const isOpen = (): boolean => stream !== undefined && find() === stream && !gone.signal.aborted;
-  const look = (): void => {
-    stop = clock.schedule(lookMs, () => {
-      if (isOpen() && !closed.aborted && !stopping.aborted) return look();
+  const check = (): void => {
+    stop = clock.schedule(checkMs, () => {
+      if (isOpen() && !closed.aborted && !stopping.aborted) return check();
       forget?.();
       close();
     });
   };
   const close = (): void => gone.abort(new Error("the stream is closed"));
   if (closed.aborted) close();
-  else look();
+  else check();
   const channel: Channel = {
     on,
     closed: gone.signal,

@@ -30,11 +30,11 @@ export const createDrain = (): Drain => {
 };
 
 /** Milliseconds. */
-const mostDrainMs = 600_000;
+const maxDrainMs = 600_000;
 
 /** Throws `misconfigured` (`data.path`). */
 export const parseDrainMs = ({ drainMs = 0 }: CloseOptions = {}): number => {
-  const isGood = Number.isSafeInteger(drainMs) && drainMs >= 0 && drainMs <= mostDrainMs;
-  requireOption(isGood, "drainMs", `0 to ${mostDrainMs} is needed`, drainMs);
+  const isGood = Number.isSafeInteger(drainMs) && drainMs >= 0 && drainMs <= maxDrainMs;
+  requireOption(isGood, "drainMs", `0 to ${maxDrainMs} is needed`, drainMs);
   return drainMs;
 };

@@ -34,10 +34,10 @@ const toleratedMs = 5_000;
 export const createReadiness =
   ({ engine, probe, version, isDraining }: ReadinessParts): (() => Promise<Readiness>) =>
   async () => {
-    const { answers, awayForMs } = await probe.ask();
+    const { answers, unavailableForMs } = await probe.ask();
     const draining = isDraining();
     return {
-      ready: !draining && awayForMs < toleratedMs,
+      ready: !draining && unavailableForMs < toleratedMs,
       store: answers ? "ok" : "unavailable",
       draining,
       unavailable: engine.unavailableAdapters(),

@@ -5,7 +5,7 @@ import type { ServerLog } from "../server-log.ts";
 export interface StoreHealth {
   readonly answers: boolean;
   /** For how long it has been known not to answer. 0: it answers. Infinite: it has not answered yet. */
-  readonly awayForMs: number;
+  readonly unavailableForMs: number;
 }
 
 export interface StoreProbe {
@@ -27,23 +27,23 @@ const freshMs = 1_000;
 const name = "health";
 
 export const createStoreProbe = ({ store, clock, log }: StoreProbeParts): StoreProbe => {
-  let awaySince: number | undefined = Number.NEGATIVE_INFINITY;
-  let isToldAway = false;
+  let unavailableSince: number | undefined = Number.NEGATIVE_INFINITY;
+  let isOutageReported = false;
   let asked: { readonly at: number; readonly health: Promise<StoreHealth> } | undefined;
 
   const note = (fault: unknown): StoreHealth => {
     if (fault === undefined) {
-      if (isToldAway) log.info({}, "the store answers again");
-      awaySince = undefined;
-      isToldAway = false;
-      return { answers: true, awayForMs: 0 };
+      if (isOutageReported) log.info({}, "the store answers again");
+      unavailableSince = undefined;
+      isOutageReported = false;
+      return { answers: true, unavailableForMs: 0 };
     }
-    if (!isToldAway) log.warn({ err: fault }, "the store does not answer");
-    isToldAway = true;
-    awaySince ??= clock.now();
-    return { answers: false, awayForMs: clock.now() - awaySince };
+    if (!isOutageReported) log.warn({ err: fault }, "the store does not answer");
+    isOutageReported = true;
+    unavailableSince ??= clock.now();
+    return { answers: false, unavailableForMs: clock.now() - unavailableSince };
   };
-  const look = async (): Promise<StoreHealth> => {
+  const probe = async (): Promise<StoreHealth> => {
     const outcome = await within(
       faultOf(store).then((fault) => ({ fault })),
       timeoutMs,
@@ -54,7 +54,7 @@ export const createStoreProbe = ({ store, clock, log }: StoreProbeParts): StoreP
   return {
     ask: () => {
       const now = clock.now();
-      if (asked === undefined || now - asked.at >= freshMs || now < asked.at) asked = { at: now, health: look() };
+      if (asked === undefined || now - asked.at >= freshMs || now < asked.at) asked = { at: now, health: probe() };
       return asked.health;
     },
   };

@@ -26,9 +26,9 @@ const probes: Readonly<Record<string, AnswerProbe>> = {
   // That it is answered is the answer: a store or a backend that is away is not mended by a restart of this process.
   "/healthz": async () => toAnswer(200, { alive: true }),
   "/readyz": async (request, parts) => {
-    const [state, isTold] = await Promise.all([parts.readiness(), mayKnow(request, parts)]);
+    const [state, mayShow] = await Promise.all([parts.readiness(), mayKnow(request, parts)]);
     const { ready } = state;
-    return toAnswer(ready ? 200 : 503, isTold ? state : { ready });
+    return toAnswer(ready ? 200 : 503, mayShow ? state : { ready });
   },
 };
 

@@ -7,7 +7,7 @@ import { refuse, refuseTooLarge } from "../refuse.ts";
 import type { ServerLog } from "../server-log.ts";
 import { answerProbe, type ProbeParts } from "./answer-probe.ts";
 import { bind } from "./bind.ts";
-import type { HttpFace } from "./http-face.ts";
+import type { HttpHandler } from "./http-handler.ts";
 import { dropBody, readBody } from "./request-body.ts";
 import { createRequestGuard, type RequestGuardOptions } from "./request-guard.ts";
 
@@ -39,14 +39,14 @@ export interface HttpListenOptions {
 /** A turn of the event loop accepts one connection, and the next ones read its request. */
 const calmTurns = 4;
 /** Milliseconds. */
-const mostQuietMs = 2_000;
+const maxQuietMs = 2_000;
 
 /** Longer than the idle time of common load balancers, so that none sends into a connection that is being closed. */
 const keepAliveTimeoutMs = 75_000;
 
 /** Serves a face over Streamable HTTP. Rejects with `misconfigured` (`data.path`) when the address cannot be had. */
 export const listenHttp = async (
-  face: HttpFace,
+  handler: HttpHandler,
   address: HttpAddress,
   { maxBodyBytes, log, readiness }: HttpListenOptions,
 ): Promise<HttpListener> => {
@@ -60,7 +60,7 @@ export const listenHttp = async (
   const serve = toNodeHandler(
     {
       fetch: async (request, options) => {
-        const response = await face.fetch(request, options);
+        const response = await handler.fetch(request, options);
         if (isLeaving) response.headers.set("connection", "close");
         return response;
       },
@@ -74,7 +74,7 @@ export const listenHttp = async (
   const probed: ProbeParts = {
     guard,
     isVerified: async (headers) => {
-      const verified = await face.authenticate(headers as Readonly<Record<string, string | undefined>>);
+      const verified = await handler.authenticate(headers as Readonly<Record<string, string | undefined>>);
       return "authInfo" in verified && verified.authInfo !== undefined;
     },
     readiness: async () => {
@@ -92,7 +92,7 @@ export const listenHttp = async (
     const fault = guard(headers);
     if (fault !== undefined) return send(request, response, refuse(403, fault));
     if (isDraining) return send(request, response, refuse(503, "The server is being stopped", { retryAfterMs: 1_000 }));
-    const verified = await face.authenticate(headers as Readonly<Record<string, string | undefined>>);
+    const verified = await handler.authenticate(headers as Readonly<Record<string, string | undefined>>);
     if ("refusal" in verified) return send(request, response, verified.refusal);
     const body = await readBody(request, maxBodyBytes).catch((error: unknown) => {
       log.debug({ err: error }, "a request was broken off");
@@ -100,7 +100,7 @@ export const listenHttp = async (
     });
     if (body instanceof Error) return void response.destroy();
     if (body === undefined) return send(request, response, refuseTooLarge(maxBodyBytes));
-    const polled = method === "POST" ? await face.poll(headers, body, verified.authInfo) : undefined;
+    const polled = method === "POST" ? await handler.poll(headers, body, verified.authInfo) : undefined;
     if (polled !== undefined) {
       const length = { "content-type": "application/json", "content-length": Buffer.byteLength(polled) };
       return void response.writeHead(200, { ...length, ...(isLeaving ? { connection: "close" } : {}) }).end(polled);
@@ -152,7 +152,7 @@ export const listenHttp = async (
       isLeaving = true;
     },
     quiet: async () => {
-      const until = performance.now() + mostQuietMs;
+      const until = performance.now() + maxQuietMs;
       for (let calm = 0; calm < calmTurns && performance.now() < until; ) {
         const before = arrivals;
         await setImmediate();

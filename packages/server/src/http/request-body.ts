@@ -31,11 +31,11 @@ export const dropBody = (request: IncomingMessage): Promise<void> =>
     const finish = (): void => {
       clearTimeout(whole);
       clearTimeout(silence);
-      request.off("data", hear).off("end", finish).off("close", finish).off("error", finish);
+      request.off("data", observe).off("end", finish).off("close", finish).off("error", finish);
       resolve();
     };
     const whole = setTimeout(finish, lingerMs);
     const silence = setTimeout(finish, silenceMs);
-    const hear = (): void => void silence.refresh();
-    request.on("data", hear).once("end", finish).once("close", finish).once("error", finish).resume();
+    const observe = (): void => void silence.refresh();
+    request.on("data", observe).once("end", finish).once("close", finish).once("error", finish).resume();
   });

@@ -1,5 +1,5 @@
 import type { McpHandlerRequestOptions } from "@modelcontextprotocol/server";
-import { listenMethod, parseListenRequest, type WireMessage } from "@taskbridge/protocol/ext-2026-07-28";
+import { listenMethod, parseListenRequest, type WireMessage } from "@taskbridge/protocol/tasks-2026-07-28";
 import type { Owner } from "../caller.ts";
 import { createGate } from "./gate.ts";
 import { type ListenStream, openListenStream } from "./listen-stream.ts";

@@ -1,4 +1,4 @@
-import { toGracefulEnd, type WireMessage, withTaskIds } from "@taskbridge/protocol/ext-2026-07-28";
+import { toGracefulEnd, type WireMessage, withTaskIds } from "@taskbridge/protocol/tasks-2026-07-28";
 import type { Gate } from "./gate.ts";
 import type { ListenContext } from "./open-subscription.ts";
 import { readSdkFrames } from "./sdk-frames.ts";
@@ -59,8 +59,8 @@ export const openListenStream = (context: ListenContext, parts: ListenStreamPart
       return { text: toText(isAcknowledgement ? withTaskIds(own.message, feed.taskIds) : own.message) };
     }
     const state = sdk.state();
-    const news = state === "opening" ? undefined : feed.take();
-    if (news !== undefined) return { text: toText(news) };
+    const update = state === "opening" ? undefined : feed.take();
+    if (update !== undefined) return { text: toText(update) };
     if (isEnding || state === "ended" || (state === "empty" && feed.isOver())) return { over: "graceful" };
     if (state === "broken") return { over: "abrupt" };
     if (!isKeepAliveDue) return undefined;

@@ -7,7 +7,7 @@ import {
   missingExtensionMessage,
   parseTaskIds,
   type WireMessage,
-} from "@taskbridge/protocol/ext-2026-07-28";
+} from "@taskbridge/protocol/tasks-2026-07-28";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import type { OwnerSlots } from "../owner-slots.ts";
@@ -49,7 +49,7 @@ export const openSubscription = async (
   let leave: () => void = () => {};
   try {
     const taskIds = parseTaskIds(request.taskIds, limits.maxListenTaskIds);
-    leave = slots.take(owner);
+    leave = slots.acquire(owner);
     const { id: subscriptionId, capabilities } = request;
     const feed = await openTaskFeed(serve, { subscriptionId, taskIds, owner, capabilities, wake });
     const stop = (): void => {

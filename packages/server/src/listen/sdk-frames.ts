@@ -1,4 +1,4 @@
-import { acknowledgedId, honoursNothing, type WireMessage } from "@taskbridge/protocol/ext-2026-07-28";
+import { acknowledgedId, honoursNothing, type WireMessage } from "@taskbridge/protocol/tasks-2026-07-28";
 import { createGate } from "./gate.ts";
 
 /** What the SDK's own subscription stream says, one frame at a time. */
@@ -29,7 +29,7 @@ export const readSdkFrames = (stream: ReadableStream<Uint8Array>, wake: () => vo
   let state: ReturnType<SdkFrames["state"]> = "opening";
   let isCancelled = false;
 
-  const takeMessage = (message: WireMessage): void => {
+  const receiveMessage = (message: WireMessage): void => {
     if (state === "opening" && acknowledgedId(message) !== undefined) {
       state = honoursNothing(message) ? "empty" : "open";
       waiting.push({ kind: "acknowledgement", message });
@@ -51,7 +51,7 @@ export const readSdkFrames = (stream: ReadableStream<Uint8Array>, wake: () => vo
       text = frames.pop() ?? "";
       for (const frame of frames) {
         const data = frame.split("\n").find((line) => line.startsWith("data: "));
-        if (data !== undefined) takeMessage(JSON.parse(data.slice(6)) as WireMessage);
+        if (data !== undefined) receiveMessage(JSON.parse(data.slice(6)) as WireMessage);
       }
       wake();
       while (waiting.length >= maxWaiting && !isCancelled) await drained.next();

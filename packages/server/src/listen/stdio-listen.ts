@@ -9,7 +9,7 @@ import {
   toGracefulEnd,
   type WireMessage,
   withTaskIds,
-} from "@taskbridge/protocol/ext-2026-07-28";
+} from "@taskbridge/protocol/tasks-2026-07-28";
 import type { Owner } from "../caller.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { type ListenContext, openSubscription } from "./open-subscription.ts";
@@ -56,8 +56,8 @@ export const withTaskListen = (
   const pump = async (id: string | number, subscription: Subscription, feed: TaskFeed): Promise<void> => {
     while (!subscription.isClosed) {
       const change = subscription.gate.next();
-      const news = feed.take();
-      if (news !== undefined) await write(news);
+      const update = feed.take();
+      if (update !== undefined) await write(update);
       else if (subscription.isOurs && feed.isOver()) await endOurs(id);
       else await change;
     }

@@ -4,7 +4,7 @@ import {
   toDetailedTask,
   toTaskNotification,
   type WireMessage,
-} from "@taskbridge/protocol/ext-2026-07-28";
+} from "@taskbridge/protocol/tasks-2026-07-28";
 import { type Owner, toAccess } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
@@ -41,7 +41,7 @@ export const openTaskFeed = async (context: ServeContext, request: FeedRequest):
   const stops: (() => void)[] = [];
   let isStopped = false;
 
-  const hear = (view: TaskView): void => {
+  const observe = (view: TaskView): void => {
     if (isStopped || !open.has(view.record.taskId)) return;
     waiting.set(view.record.taskId, view);
     request.wake();
@@ -55,7 +55,7 @@ export const openTaskFeed = async (context: ServeContext, request: FeedRequest):
   const follow = async (taskId: string): Promise<string | undefined> => {
     open.add(taskId);
     try {
-      const { stop } = await context.engine.followTask(taskId, toAccess(request.owner), hear, () => forget(taskId));
+      const { stop } = await context.engine.followTask(taskId, toAccess(request.owner), observe, () => forget(taskId));
       stops.push(stop);
       return taskId;
     } catch (error) {
@@ -79,7 +79,7 @@ export const openTaskFeed = async (context: ServeContext, request: FeedRequest):
   }
 
   /** Undefined when the reader has seen just this: revisions also move for reasons that do not show. */
-  const toNews = (view: TaskView): WireMessage | undefined => {
+  const toUpdate = (view: TaskView): WireMessage | undefined => {
     const { taskId, tool } = view.record;
     const task = toDetailedTask(view, request.capabilities, context.catalog.expectation(tool));
     const text = JSON.stringify(task);
@@ -92,9 +92,9 @@ export const openTaskFeed = async (context: ServeContext, request: FeedRequest):
     take: () => {
       for (const [taskId, view] of waiting) {
         waiting.delete(taskId);
-        const news = toNews(view);
+        const update = toUpdate(view);
         if (hasEnded(view)) forget(taskId);
-        if (news !== undefined) return news;
+        if (update !== undefined) return update;
       }
       return undefined;
     },

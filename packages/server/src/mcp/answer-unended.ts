@@ -1,6 +1,6 @@
 import type { Result } from "@modelcontextprotocol/server";
 import { openQuestions, type TaskView } from "@taskbridge/core";
-import { type HandleOptions, maxWaitSeconds, toHandle } from "@taskbridge/protocol/untasked";
+import { type HandleOptions, maxWaitSeconds, toHandle } from "@taskbridge/protocol/no-tasks";
 import { hasCompanions } from "./companions-policy.ts";
 import type { ServeContext } from "./serve-context.ts";
 import type { WaitingCall } from "./wait-for-task.ts";
@@ -9,7 +9,7 @@ import type { WaitingCall } from "./wait-for-task.ts";
 export const answerUnended = async (
   call: WaitingCall,
   view: TaskView,
-  options: Pick<HandleOptions, "isFolded"> = {},
+  options: Pick<HandleOptions, "isDeduplicated"> = {},
 ): Promise<Result> => {
   const { asAnswer } = call.request.questions;
   const askable = openQuestions(view.record.questions).filter((question) => asAnswer?.isAskable(question));
@@ -21,18 +21,18 @@ export const answerUnended = async (
 export const giveHandle = (
   call: WaitingCall,
   view: TaskView,
-  options: Pick<HandleOptions, "isFolded"> = {},
+  options: Pick<HandleOptions, "isDeduplicated"> = {},
 ): Result => {
   const { context, caller } = call;
-  context.looks.note(view, caller.owner);
-  const early = context.looks.early(view.record.taskId, caller.owner);
+  context.pollMemory.note(view, caller.owner);
+  const early = context.pollMemory.early(view.record.taskId, caller.owner);
   return toHandleResult(call, view, { ...options, early });
 };
 
 const toHandleResult = (
   { context, caller, request }: WaitingCall,
   view: TaskView,
-  options: Pick<HandleOptions, "isFolded" | "early">,
+  options: Pick<HandleOptions, "isDeduplicated" | "early">,
 ): Result => {
   const { beside, asAnswer } = request.questions;
   const open = openQuestions(view.record.questions);
@@ -50,8 +50,8 @@ const toHandleResult = (
 };
 
 /** Shorter is no waiting, and no host gives up sooner (seconds). */
-const leastSeconds = 10;
+const minSeconds = 10;
 
 /** What callers are advised to give `task_status` as `waitSeconds`: as long as a call itself waits, within reason. */
 export const advisedSeconds = ({ waitMs }: Pick<ServeContext, "waitMs">): number =>
-  Math.min(Math.max(Math.round(waitMs / 1000), leastSeconds), maxWaitSeconds);
+  Math.min(Math.max(Math.round(waitMs / 1000), minSeconds), maxWaitSeconds);

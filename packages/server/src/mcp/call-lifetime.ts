@@ -17,13 +17,13 @@ export interface CallLifetime {
  * every request under way when the server closes connections by itself.
  */
 export const followCall = (
-  request: Pick<CallRequest, "signal" | "isTakenBack">,
+  request: Pick<CallRequest, "signal" | "isWithdrawn">,
   stopping: AbortSignal,
 ): CallLifetime => {
   const gone = new AbortController();
   const over = new AbortController();
   const onAbort = (): void => {
-    if (!stopping.aborted && request.isTakenBack(request.signal.reason)) gone.abort();
+    if (!stopping.aborted && request.isWithdrawn(request.signal.reason)) gone.abort();
     over.abort();
   };
   const onStop = (): void => over.abort();
@@ -45,7 +45,7 @@ export const followCall = (
  * On 2026-07-28 over HTTP closing the connection is the cancellation; elsewhere only `notifications/cancelled` is one.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
  */
-export const isModernCallTakenBack = (reason: unknown, { transport }: Pick<Connection, "transport">): boolean =>
+export const isCallWithdrawn2026 = (reason: unknown, { transport }: Pick<Connection, "transport">): boolean =>
   !(reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed) || transport === "http";
 
 /**

@@ -1,7 +1,7 @@
 import type { Result } from "@modelcontextprotocol/server";
 import { type CreatedTask, isBridgeError, type ResolvedTool, type TaskView } from "@taskbridge/core";
 import { isToolError, toErrorResult, toToolResult } from "@taskbridge/protocol";
-import { toCreateResult } from "@taskbridge/protocol/ext-2026-07-28";
+import { toCreateResult } from "@taskbridge/protocol/tasks-2026-07-28";
 import { toAccess } from "../caller.ts";
 import { answerUnended } from "./answer-unended.ts";
 import { followCall } from "./call-lifetime.ts";
@@ -62,7 +62,7 @@ const chooseMode = ({ wires }: ServeContext, { era, capabilities }: Caller, tool
 const answer = async (
   call: PipelineCall,
   { view, settled }: Resumed,
-  { isFolded }: Pick<CreatedTask, "isFolded"> = { isFolded: false },
+  { isDeduplicated }: Pick<CreatedTask, "isDeduplicated"> = { isDeduplicated: false },
 ): Promise<Result> => {
   const { mode, tool } = call;
   if (mode === "task") {
@@ -76,7 +76,7 @@ const answer = async (
   if (hasEnded(latest)) return toResult(call, latest);
   await stopIfGone(call, latest);
   if (mode === "result") return stopUnanswerable(call, latest);
-  return answerUnended(call, latest, { isFolded });
+  return answerUnended(call, latest, { isDeduplicated });
 };
 
 const waitForEnd = ({ context, caller, lifetime, request }: PipelineCall, view: TaskView): Promise<TaskView> => {
@@ -107,6 +107,6 @@ const stopUnanswerable = async ({ context, caller, tool }: PipelineCall, view: T
     };
   }
   const reason = `${tool.name} asks a question, but takes no answers because it is never a task`;
-  await context.engine.cancelTask(view.record.taskId, toAccess(caller.owner), { reason, latch: false });
+  await context.engine.cancelTask(view.record.taskId, toAccess(caller.owner), { reason, isFinal: false });
   return { ...toErrorResult(`${reason}. It was stopped.`) };
 };

@@ -1,7 +1,7 @@
 import { ProtocolError, type ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@taskbridge/core";
 import { toErrorResult } from "@taskbridge/protocol";
-import { type ProgressParams, progressMethod, readProgressToken } from "@taskbridge/protocol/untasked";
+import { type ProgressParams, progressMethod, readProgressToken } from "@taskbridge/protocol/no-tasks";
 import type { PlainToolContext, PlainToolResult } from "./plain-tool.ts";
 import type { Caller, ServeContext } from "./serve-context.ts";
 import type { CatalogTool } from "./tool-catalog.ts";

@@ -4,12 +4,12 @@ import type { TaskQuestion, TaskView } from "@taskbridge/core";
 /** How the questions of a task reach the user of whoever waits for it, if they do. */
 export interface CallQuestions {
   /** As requests beside the call, while it waits: clients of the 2025 revisions. */
-  readonly beside?: QuestionsBeside;
+  readonly beside?: QuestionsDuringCall;
   /** As the answer of the call, which is then repeated with what the user has said: 2026-07-28. */
   readonly asAnswer?: QuestionsAsAnswer;
 }
 
-export interface QuestionsBeside {
+export interface QuestionsDuringCall {
   /** Begins to put what this task asks. */
   open(taskId: string): OpenDialogs;
   /** Whether the client is asked this question. */
@@ -18,7 +18,7 @@ export interface QuestionsBeside {
 
 export interface OpenDialogs {
   /** The task is in this state: what it asks is put to the user, unless that was done already. */
-  hear(view: TaskView): void;
+  observe(view: TaskView): void;
   /** The call is answered. What was put stays to be answered. */
   close(): void;
 }

@@ -7,7 +7,7 @@ export interface CallRequest {
   /** Fires when the call is taken back or its connection is lost; also, by the SDKs' doing, after the answer. */
   readonly signal: AbortSignal;
   /** Whether the call is taken back by what the signal gives as its reason, so that its execution has to stop. */
-  isTakenBack(reason: unknown): boolean;
+  isWithdrawn(reason: unknown): boolean;
   readonly progressToken: string | number | undefined;
   /** Tells the caller something on the stream of this request. */
   notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>;

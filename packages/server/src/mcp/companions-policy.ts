@@ -1,5 +1,5 @@
 import { misconfigured, type ResolvedTool } from "@taskbridge/core";
-import { type CompanionTool, companionTools } from "@taskbridge/protocol/untasked";
+import { type CompanionTool, companionTools } from "@taskbridge/protocol/no-tasks";
 import type { Caller, CompanionsPolicy, ServeContext } from "./serve-context.ts";
 
 /** Throws `misconfigured` with `data.path` for anything else. */

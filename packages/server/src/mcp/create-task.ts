@@ -44,6 +44,6 @@ export const stopIfGone = async ({ context, caller, tool, lifetime }: StartingCa
   if (!lifetime.gone.aborted || isShared(tool)) return;
   await context.engine.cancelTask(view.record.taskId, toAccess(caller.owner), {
     reason: "the caller was gone before the answer",
-    latch: false,
+    isFinal: false,
   });
 };

@@ -1,10 +1,10 @@
 import { BridgeError, isBridgeError } from "@taskbridge/core";
 
-/** For `catch`: what does not fit is named as the client has sent it. `place`: where that stands, up to its own name. */
+/** For `catch`: what does not fit is named as the client has sent it. `location`: where that stands, up to its own name. */
 export const nameTheField =
-  (place: string) =>
+  (location: string) =>
   (error: unknown): never => {
     if (!isBridgeError(error) || error.code !== "invalid_input") throw error;
-    const path = `${place}${String(error.data?.path)}`;
-    throw new BridgeError("invalid_input", `${place}${error.message}`, { data: { path }, cause: error });
+    const path = `${location}${String(error.data?.path)}`;
+    throw new BridgeError("invalid_input", `${location}${error.message}`, { data: { path }, cause: error });
   };

@@ -1,14 +1,14 @@
 import type { RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Clock, TaskEngine } from "@taskbridge/core";
-import type { CallerCapabilities } from "@taskbridge/protocol/ext-2026-07-28";
+import type { CallerCapabilities } from "@taskbridge/protocol/tasks-2026-07-28";
 import type { Owner, OwnerPolicy } from "../caller.ts";
-import type { Letters } from "../letters.ts";
 import type { OpenTaskFeed } from "../open-task-feed.ts";
 import type { OwnerSlots } from "../owner-slots.ts";
 import type { WireName } from "../parse-wires.ts";
+import type { ReplicaMailbox } from "../replica-mailbox.ts";
 import type { Sealer } from "../sealer.ts";
 import type { ServerLog } from "../server-log.ts";
-import type { LookMemory } from "./look-memory.ts";
+import type { PollMemory } from "./poll-memory.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
 /** Who has the companion tools: `auto`, callers that do not get tasks. */
@@ -28,7 +28,7 @@ export interface ServeContext {
   /** Who has the companion tools; `never` also where no pipeline is ever a task. */
   readonly companions: CompanionsPolicy;
   /** How often and when callers without tasks have looked at theirs. */
-  readonly looks: LookMemory;
+  readonly pollMemory: PollMemory;
   /** Whose tasks those of unverified callers are, where that is configured. */
   readonly owners: OwnerPolicy | undefined;
   /** How long a caller that knows no tasks waits for its result (milliseconds). */
@@ -49,7 +49,7 @@ export interface ServeContext {
   /** Open requests that are answered by the end of a task. */
   readonly waits: OwnerSlots;
   readonly openTasks: OpenTaskFeed;
-  readonly letters: Letters;
+  readonly mailbox: ReplicaMailbox;
   /** Questions that are being put to clients. A stop gives them up, and waits until others may ask them. */
   readonly asking: Set<Promise<unknown>>;
 }

@@ -1,7 +1,7 @@
 import { MissingRequiredClientCapabilityError, ProtocolError } from "@modelcontextprotocol/server";
 import { isBridgeError } from "@taskbridge/core";
 import { internalErrorCode, toRpcError } from "@taskbridge/protocol";
-import { missingExtension } from "@taskbridge/protocol/ext-2026-07-28";
+import { missingExtension } from "@taskbridge/protocol/tasks-2026-07-28";
 import type { ServerLog } from "../server-log.ts";
 
 /** The answer for an error of a handler. What is not ours to explain is logged and told as nothing but an internal error. */

@@ -1,5 +1,5 @@
 import type { TaskRecord } from "@taskbridge/core";
-import { progressMethod, toProgress } from "@taskbridge/protocol/untasked";
+import { progressMethod, toProgress } from "@taskbridge/protocol/no-tasks";
 import type { CallRequest } from "./call-request.ts";
 import type { ServeContext } from "./serve-context.ts";
 
@@ -26,8 +26,8 @@ export const toReporter = ({
     if (!isReady()) return;
     const params = toProgress(record, token, last);
     last = params.progress;
-    const told = { ...params, ...(meta === undefined ? {} : { _meta: meta }) };
-    request.notify(progressMethod, told).catch((error: unknown) => {
+    const reported = { ...params, ...(meta === undefined ? {} : { _meta: meta }) };
+    request.notify(progressMethod, reported).catch((error: unknown) => {
       context.log.debug({ err: error }, "progress could not be sent");
     });
   };

@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { type JsonObject, misconfigured, type ResolvedTool } from "@taskbridge/core";
 import { isPublishable, type OutputExpectation, toPublishedSchema } from "@taskbridge/protocol";
-import type { CompanionTool } from "@taskbridge/protocol/untasked";
+import type { CompanionTool } from "@taskbridge/protocol/no-tasks";
 import { compileCheck, type JsonSchemaCheck } from "../json-schema-check.ts";
 import type { PlainTool } from "./plain-tool.ts";
 
@@ -79,9 +79,9 @@ export const createToolCatalog = (
 const requireFree = (name: string, taken: readonly CatalogTool[]): void => {
   const clash = taken.find(({ tool }) => tool.name === name);
   if (clash === undefined) return;
-  const place = taken.filter(({ kind }) => kind === clash.kind).indexOf(clash);
+  const position = taken.filter(({ kind }) => kind === clash.kind).indexOf(clash);
   throw misconfigured(
-    `${clash.kind === "plain" ? "plainTools" : "tools"}[${place}].name`,
+    `${clash.kind === "plain" ? "plainTools" : "tools"}[${position}].name`,
     `"${name}" is the name of a tool that this server adds for hosts without tasks: rename yours, or set companions to never`,
   );
 };

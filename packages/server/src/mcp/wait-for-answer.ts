@@ -18,7 +18,7 @@ export interface WaitForAnswer {
   /** Whether this state ends the wait before the task ends. Default: it has an open question. */
   readonly isEnough?: (view: TaskView) => boolean;
   /** Hears of each state that is waited through. */
-  readonly hear?: (view: TaskView) => void;
+  readonly observe?: (view: TaskView) => void;
 }
 
 const asks = ({ record }: TaskView): boolean => openQuestions(record.questions).length > 0;
@@ -29,27 +29,28 @@ export const hasEnded = ({ record }: TaskView): boolean => record.endedAt !== un
 export const waitForAnswer = async (
   { engine, clock }: Pick<ServeContext, "engine" | "clock">,
   { owner }: Pick<Connection, "owner">,
-  { view, waitMs, over, report, isEnough = asks, hear }: WaitForAnswer,
+  { view, waitMs, over, report, isEnough = asks, observe }: WaitForAnswer,
 ): Promise<TaskView> => {
   const deadline = clock.now() + waitMs;
   let latest = view;
-  hear?.(view);
-  let told = view.record.revision;
-  let toldAt = clock.now();
+  observe?.(view);
+  let reportedRevision = view.record.revision;
+  let reportedAt = clock.now();
   while (!hasEnded(latest) && !isEnough(latest) && !over.aborted) {
     const now = clock.now();
     if (now >= deadline) break;
-    const isNews = latest.record.revision !== told;
-    const tellAt = report === undefined ? Number.POSITIVE_INFINITY : toldAt + (isNews ? throttleMs : heartbeatMs);
-    if (now >= tellAt) {
+    const hasChanged = latest.record.revision !== reportedRevision;
+    const reportAt =
+      report === undefined ? Number.POSITIVE_INFINITY : reportedAt + (hasChanged ? throttleMs : heartbeatMs);
+    if (now >= reportAt) {
       report?.(latest.record);
-      told = latest.record.revision;
-      toldAt = now;
+      reportedRevision = latest.record.revision;
+      reportedAt = now;
       continue;
     }
-    const timeoutMs = Math.min(deadline - now, tellAt - now, heartbeatMs);
+    const timeoutMs = Math.min(deadline - now, reportAt - now, heartbeatMs);
     latest = await waitForChange({ engine, clock }, { view: latest, owner, timeoutMs, over });
-    hear?.(latest);
+    observe?.(latest);
   }
   return latest;
 };

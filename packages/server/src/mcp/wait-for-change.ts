@@ -13,7 +13,7 @@ export interface WaitForChange {
 }
 
 /** Between two tries while the store is away (milliseconds). */
-const awayMs = 1_000;
+const downMs = 1_000;
 
 /**
  * Resolves with the task once it has changed, or as it was known when the time is over. While the store is away, too, it is as
@@ -28,7 +28,7 @@ export const waitForChange = async (
     return await engine.waitForTask(taskId, toAccess(owner), { until: "changed", revision, timeoutMs, signal: over });
   } catch (error) {
     if (!isStoreUnavailable(error)) throw error;
-    await pause(Math.min(timeoutMs, awayMs), { clock, signal: over });
+    await pause(Math.min(timeoutMs, downMs), { clock, signal: over });
     return view;
   }
 };

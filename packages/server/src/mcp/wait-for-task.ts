@@ -43,7 +43,7 @@ export const waitForTask = async (call: WaitingCall, { view, waitMs, known }: Ta
       over: lifetime.over,
       isEnough: ({ record }) => openQuestions(record.questions).some(endsWait),
       ...(report === undefined ? {} : { report }),
-      ...(dialogs === undefined ? {} : { hear: dialogs.hear }),
+      ...(dialogs === undefined ? {} : { observe: dialogs.observe }),
     });
   } finally {
     dialogs?.close();

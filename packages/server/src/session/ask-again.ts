@@ -1,7 +1,7 @@
 import type { BridgeError } from "@taskbridge/core";
 
 /** How often a client whose answers do not fit is asked the same, before it is given up. */
-export const mostAttempts = 3;
+export const maxAttempts = 3;
 
 /** A question that was answered with what does not fit, as it is asked again. */
 export const toAskedAgain = (message: string, fault: BridgeError): string =>

@@ -1,5 +1,5 @@
 import { isBridgeError } from "@taskbridge/core";
-import { type ClientTask, parseCreatedTask, withClientTask } from "@taskbridge/protocol/rev-2025-11-25";
+import { type ClientTask, parseCreatedTask, withClientTask } from "@taskbridge/protocol/tasks-2025-11-25";
 import type { Channel } from "./channel.ts";
 import { type AskingClient, followClientTask } from "./follow-client-task.ts";
 import { isRpcError } from "./is-rpc-error.ts";

@@ -1,17 +1,17 @@
 import type { TaskQuestion, TaskView } from "@taskbridge/core";
-import type { SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
+import type { SessionCapabilities } from "@taskbridge/protocol/tasks-2025-11-25";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import type { ClientLink } from "./client-link.ts";
 import type { SessionChannels } from "./session-channels.ts";
 
 /** What the questions to one client share. */
-export interface DeskParts {
+export interface DispatcherParts {
   readonly serve: ServeContext;
   readonly link: ClientLink;
   readonly channels: SessionChannels;
   /** Whether a task is the SEP-1686 draft's to this client. */
-  isDrafts(view: TaskView): boolean;
+  isSep1686(view: TaskView): boolean;
   readonly capabilities: () => SessionCapabilities;
   /** Fires when the client can no longer be reached. */
   readonly closed: AbortSignal;
@@ -19,11 +19,11 @@ export interface DeskParts {
 
 /** One question that is put to a client. */
 export interface AskedOnce {
-  readonly parts: DeskParts;
+  readonly parts: DispatcherParts;
   /** Who claims it. */
   readonly by: string;
   readonly taskId: string;
   readonly owner: Owner;
   readonly question: TaskQuestion;
-  readonly isDrafts: boolean;
+  readonly isSep1686: boolean;
 }

@@ -4,14 +4,14 @@ import type { ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
 import { toOrigin } from "./call-origin.ts";
 import type { RequestId } from "./client-link.ts";
-import type { LegacySession } from "./legacy-session.ts";
+import type { Session2025 } from "./session-2025.ts";
 import { toInquiry } from "./to-inquiry.ts";
 
-type Asking = Pick<LegacySession, "name" | "capabilities">;
+type Asking = Pick<Session2025, "name" | "capabilities">;
 
 /** How many tasks are read at once, and altogether: an owner has hardly more under way. */
 const pageLength = 100;
-const mostPages = 10;
+const maxPages = 10;
 
 /**
  * Stops the task of a call that its client takes back where nobody knows the call: another process has taken it in. One that
@@ -28,20 +28,20 @@ export const cancelElsewhere = async (
   const access = toAccess(owner);
   for await (const view of openTasksOf(serve, access)) {
     if (view.record.origin !== origin || hasEnded(view) || !isWaitedFor(serve, session, view)) continue;
-    const options = { reason: "the client asked for it", latch: view.isClientMinted };
+    const options = { reason: "the client asked for it", isFinal: view.isClientMinted };
     await serve.engine.cancelTask(view.record.taskId, access, options);
   }
 };
 
 async function* openTasksOf({ engine, log }: ServeContext, access: Access): AsyncGenerator<TaskView> {
   let cursor: string | undefined;
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const found = await engine.listTasks(access, { slotHeld: true }, cursor, pageLength);
     yield* found.tasks;
     cursor = found.cursor;
     if (cursor === undefined) return;
   }
-  log.warn({ most: mostPages * pageLength }, "of an owner with many tasks not all could be searched for a call");
+  log.warn({ max: maxPages * pageLength }, "of an owner with many tasks not all could be searched for a call");
 }
 
 /** A call of the draft waits for the end of its task, any other as long as a host stands it and can be asked meanwhile. */

@@ -12,5 +12,5 @@ export interface Channel {
    */
   isReady(): boolean;
   /** True: of a call of the SEP-1686 draft, where messages name their task by a key of their own. */
-  readonly isDraft?: true;
+  readonly isSep1686?: true;
 }

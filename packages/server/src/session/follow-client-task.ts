@@ -4,7 +4,7 @@ import {
   isClientTaskOver,
   parseClientTask,
   type SessionCapabilities,
-} from "@taskbridge/protocol/rev-2025-11-25";
+} from "@taskbridge/protocol/tasks-2025-11-25";
 import type { Channel } from "./channel.ts";
 import type { ClientLink } from "./client-link.ts";
 import { firstOf } from "./first-of.ts";

@@ -1,13 +1,13 @@
 import { setMaxListeners } from "node:events";
 import type { TaskView } from "@taskbridge/core";
-import { readCapabilities, type SessionCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
+import { readCapabilities, type SessionCapabilities } from "@taskbridge/protocol/tasks-2025-11-25";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import type { Channel } from "./channel.ts";
-import { isDraftsTask } from "./choose-generation.ts";
+import { isDraftsTask } from "./choose-task-wire.ts";
 import type { ClientLink, RequestId } from "./client-link.ts";
-import { createDraftCalls } from "./draft-calls.ts";
-import type { LegacySession, TaskGeneration } from "./legacy-session.ts";
-import { createQuestionDesk } from "./question-desk.ts";
+import { createQuestionDispatcher } from "./question-dispatcher.ts";
+import { createSep1686Calls } from "./sep1686-calls.ts";
+import type { Session2025, TaskWire } from "./session-2025.ts";
 import { createSessionChannels } from "./session-channels.ts";
 import { createTaskWatch } from "./task-watch.ts";
 
@@ -17,13 +17,13 @@ export interface SessionParts {
   readonly channelOf?: (requestId: RequestId) => Channel;
   /** Whether the session's own stream is open, where nobody tells when it opens. */
   readonly own?: () => Channel | undefined;
-  /** As in `LegacySession`. */
+  /** As in `Session2025`. */
   readonly name?: string;
   readonly closed: AbortSignal;
 }
 
 /** A session with what its `initialize` said filled in as it arrives. */
-export interface OpenedSession extends LegacySession {
+export interface OpenedSession extends Session2025 {
   /** The client has introduced itself. */
   introduce(capabilities: unknown, revision: string | undefined): void;
 }
@@ -36,11 +36,11 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
   let revision: string | undefined;
   const channels = createSessionChannels(parts.own);
   const capabilities = (): SessionCapabilities => declared;
-  const spoken = new Set<TaskGeneration>();
-  const isDrafts = (view: TaskView): boolean =>
+  const spoken = new Set<TaskWire>();
+  const isSep1686 = (view: TaskView): boolean =>
     isDraftsTask(serve, { spoken, revision: () => revision, name: parts.name }, view);
-  const desk = createQuestionDesk({ serve, link, channels, isDrafts, capabilities, closed });
-  const watch = createTaskWatch({ serve, link, channels, desk, capabilities, name: parts.name, closed });
+  const dispatcher = createQuestionDispatcher({ serve, link, channels, isSep1686, capabilities, closed });
+  const watch = createTaskWatch({ serve, link, channels, dispatcher, capabilities, name: parts.name, closed });
   return {
     link,
     name: parts.name,
@@ -48,9 +48,9 @@ export const openSession = (serve: ServeContext, parts: SessionParts): OpenedSes
     revision: () => revision,
     channels,
     watch,
-    draft: createDraftCalls(),
+    draft: createSep1686Calls(),
     spoken,
-    hasGivenUp: desk.hasGivenUp,
+    hasGivenUp: dispatcher.hasGivenUp,
     closed,
     channelOf: parts.channelOf ?? ((on) => ({ on, closed, isReady: () => true })),
     introduce: (sent, negotiated) => {

@@ -17,7 +17,7 @@ export interface FollowerParts {
   /** The session has ended. */
   readonly closed: AbortSignal;
   /** A task that is followed has changed. */
-  hear(view: TaskView, owner: Owner): void;
+  observe(view: TaskView, owner: Owner): void;
   /** There is no such task any more. */
   gone(taskId: string): void;
 }
@@ -28,7 +28,7 @@ interface Kept {
 }
 
 export const createOwnStreamFollower = (parts: FollowerParts): OwnStreamFollower => {
-  const { serve, channels, closed, hear, gone } = parts;
+  const { serve, channels, closed, observe, gone } = parts;
   const kept = new Map<string, Kept>();
 
   const follow = async (taskId: string, entry: Kept): Promise<void> => {
@@ -43,7 +43,7 @@ export const createOwnStreamFollower = (parts: FollowerParts): OwnStreamFollower
     try {
       const listener = (view: TaskView): void => {
         if (isOver) return;
-        hear(view, entry.owner);
+        observe(view, entry.owner);
         // Where nobody tells that the stream has closed.
         if (channels.own() === undefined) entry.unfollow?.();
       };

@@ -6,7 +6,7 @@ import type { AskedOnce } from "./asked-once.ts";
 export interface QuestionClaim {
   isHeld(): boolean;
   /** Tries to get it; what it gets it keeps until it is released. Rejects when the store fails. */
-  take(): Promise<ClaimOutcome>;
+  acquire(): Promise<ClaimOutcome>;
   /** Another holds it until then (epoch milliseconds): tells when that lapses or is given back. Returns how to stop. */
   onFree(until: number, listener: () => void): () => void;
   /** Gives it back, so that others may ask at once. No effect when it is not held. */
@@ -15,7 +15,7 @@ export interface QuestionClaim {
 
 export interface ClaimListener {
   /** While it is held: the task as it changes. */
-  hear(view: TaskView): void;
+  observe(view: TaskView): void;
   /** The question is another's now, or gone. */
   lost(): void;
 }
@@ -26,7 +26,7 @@ const renewMs = 10_000;
 
 export const createQuestionClaim = (
   { parts, by, taskId, owner, question }: AskedOnce,
-  { hear, lost }: ClaimListener,
+  { observe, lost }: ClaimListener,
 ): QuestionClaim => {
   const { engine, clock, log } = parts.serve;
   const access = toAccess(owner);
@@ -56,13 +56,13 @@ export const createQuestionClaim = (
       cancel();
       unfollow();
     };
-    const follow = await engine.followTask(taskId, access, hear, lost);
+    const follow = await engine.followTask(taskId, access, observe, lost);
     unfollow = () => follow.stop();
     if (!isHeld) follow.stop();
   };
   return {
     isHeld: () => letGo !== undefined,
-    take: async () => {
+    acquire: async () => {
       const claimed = await claim();
       if (claimed.outcome === "held") await hold();
       return claimed;

@@ -12,11 +12,11 @@ export interface QuestionWatch {
   /** Why it fired: the question is closed or asked by another, or its client's session or this server is ending. */
   end(): QuestionEnd | undefined;
   /** The task is in this state: if its question is closed, the client hears so before it hears the end. */
-  hear(view: TaskView): void;
+  observe(view: TaskView): void;
   /** The stream to use, if there is one. */
   reach(): Channel | undefined;
   /** Without a stream: waits a little for one. A client that stays away gives others their turn. */
-  returned(): Promise<"back" | "away">;
+  returned(): Promise<"back" | "gone">;
   /** Waits until there is a stream and the question is this client's to be asked. Rejects when the watch is over. */
   turn(): Promise<Channel>;
   /** Resolves when what was sent on a stream must be sent again: it never arrived, or the client was away meanwhile. */
@@ -56,12 +56,12 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
   ends.signal.addEventListener("abort", onClosed, { once: true });
   if (ends.signal.aborted) onClosed();
 
-  const hear = ({ record }: TaskView): void => {
+  const observe = ({ record }: TaskView): void => {
     const isOpen = record.questions.some(({ key, state }) => key === question.key && state === "open");
     if (!isOpen || record.endedAt !== undefined) finish("elsewhere");
   };
-  const claim = createQuestionClaim(asked, { hear, lost: () => finish("elsewhere") });
-  const takeTurn = async (): Promise<Channel> => {
+  const claim = createQuestionClaim(asked, { observe, lost: () => finish("elsewhere") });
+  const runTurn = async (): Promise<Channel> => {
     for (;;) {
       over.signal.throwIfAborted();
       const channel = channels.forTask(taskId);
@@ -70,7 +70,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
         continue;
       }
       if (claim.isHeld()) return channel;
-      const claimed = await claim.take();
+      const claimed = await claim.acquire();
       if (claimed.outcome === "closed") finish("elsewhere");
       else if (claimed.outcome === "taken") await wait((resolve) => claim.onFree(claimed.until, resolve));
       // Settled while it was being claimed.
@@ -80,12 +80,12 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
   let turning: Promise<Channel> | undefined;
   /** One at a time: what is held twice is given back once. */
   const turn = (): Promise<Channel> => {
-    turning ??= takeTurn().finally(() => {
+    turning ??= runTurn().finally(() => {
       turning = undefined;
     });
     return turning;
   };
-  const returned = async (): Promise<"back" | "away"> => {
+  const returned = async (): Promise<"back" | "gone"> => {
     await wait((resolve) => {
       const stops = [channels.onOpen(resolve), clock.schedule(graceMs, resolve)];
       return () => {
@@ -94,7 +94,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
     });
     if (channels.forTask(taskId) !== undefined) return "back";
     await claim.release();
-    return "away";
+    return "gone";
   };
   /**
    * A client that has taken a question is not asked it again while it has a stream, nor when it comes back soon: a person
@@ -120,7 +120,7 @@ export const watchQuestion = (asked: AskedOnce): QuestionWatch => {
   return {
     over: over.signal,
     end: () => end,
-    hear,
+    observe,
     reach: () => channels.forTask(taskId),
     returned,
     turn,

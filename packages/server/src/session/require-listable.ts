@@ -1,9 +1,9 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { methodNotFoundCode } from "@taskbridge/protocol";
-import type { LegacyRequest } from "./legacy-request.ts";
+import type { Request2025 } from "./request-2025.ts";
 
 /** Nobody lists tasks where nobody knows whose they are, and `tasks.list` is not declared there. */
-export const requireListable = ({ owner }: Pick<LegacyRequest, "owner">): void => {
+export const requireListable = ({ owner }: Pick<Request2025, "owner">): void => {
   if (owner !== null) return;
   throw new ProtocolError(
     methodNotFoundCode,

@@ -8,7 +8,7 @@ export interface SdkSender {
 }
 
 /** What no client waits as long for: an answer takes as long as a person needs (milliseconds). */
-const longestMs = 2_147_483_647;
+const maxMs = 2_147_483_647;
 const anyResult = z.looseObject({});
 
 /** The way to the client that a server of either SDK is connected to. */
@@ -23,7 +23,7 @@ export const toClientLink = (server: SdkSender): ClientLink => ({
     try {
       return await server.request({ method, params }, anyResult, {
         signal: pending.signal,
-        timeout: longestMs,
+        timeout: maxMs,
         ...(on === undefined ? {} : { relatedRequestId: on }),
       });
     } finally {

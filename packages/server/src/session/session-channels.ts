@@ -19,7 +19,7 @@ export const createSessionChannels = (findOwn?: () => Channel | undefined): Sess
   const waiting = new Map<string, Channel[]>();
   const listeners = new Set<() => void>();
   let own: Channel | undefined;
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of [...listeners]) listener();
   };
   const currentOwn = (): Channel | undefined => {
@@ -31,11 +31,11 @@ export const createSessionChannels = (findOwn?: () => Channel | undefined): Sess
     forTask: (taskId) => waiting.get(taskId)?.findLast(({ closed }) => !closed.aborted) ?? currentOwn(),
     openOwn: (channel) => {
       own = channel;
-      tell();
+      notify();
     },
     openFor: (taskId, channel) => {
       waiting.set(taskId, [...(waiting.get(taskId) ?? []), channel]);
-      tell();
+      notify();
       return () => {
         const left = (waiting.get(taskId) ?? []).filter((open) => open !== channel);
         if (left.length === 0) waiting.delete(taskId);

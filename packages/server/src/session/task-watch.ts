@@ -1,4 +1,5 @@
 import type { TaskView } from "@taskbridge/core";
+import { progressMethod, toProgress } from "@taskbridge/protocol/no-tasks";
 import {
   relatedTask,
   type SessionCapabilities,
@@ -6,8 +7,7 @@ import {
   toCreateResult,
   toStatusNotification,
   toTask,
-} from "@taskbridge/protocol/rev-2025-11-25";
-import { progressMethod, toProgress } from "@taskbridge/protocol/untasked";
+} from "@taskbridge/protocol/tasks-2025-11-25";
 import type { Owner } from "../caller.ts";
 import type { ServeContext } from "../mcp/serve-context.ts";
 import { hasEnded } from "../mcp/wait-for-answer.ts";
@@ -15,7 +15,7 @@ import { isOfSession } from "./call-origin.ts";
 import type { Channel } from "./channel.ts";
 import type { ClientLink } from "./client-link.ts";
 import { createOwnStreamFollower } from "./own-stream-follower.ts";
-import type { QuestionDesk } from "./question-desk.ts";
+import type { QuestionDispatcher } from "./question-dispatcher.ts";
 import type { SessionChannels } from "./session-channels.ts";
 import { toTaskOptions } from "./to-task-options.ts";
 
@@ -30,16 +30,16 @@ export interface TaskWatch {
   /** The session's own stream is here: its open tasks are followed as well that other replicas have taken in. */
   adopt(view: TaskView, owner: Owner): void;
   /** Something has heard of this state: the client is told what it has not seen. */
-  hear(view: TaskView, owner: Owner): void;
+  observe(view: TaskView, owner: Owner): void;
 }
 
 export interface WatchParts {
   readonly serve: ServeContext;
   readonly link: ClientLink;
   readonly channels: SessionChannels;
-  readonly desk: QuestionDesk;
+  readonly dispatcher: QuestionDispatcher;
   readonly capabilities: () => SessionCapabilities;
-  /** As in `LegacySession`. */
+  /** As in `Session2025`. */
   readonly name: string | undefined;
   readonly closed: AbortSignal;
 }
@@ -51,7 +51,7 @@ interface Watched {
   /** What the client knows. */
   shown: string;
   status: Task["status"];
-  toldAt: number;
+  reportedAt: number;
   latest: TaskView | undefined;
   cancelTimer: (() => void) | undefined;
 }
@@ -61,16 +61,16 @@ const throttleMs = 1_000;
 /** A change of status is tried again sooner: two messages at once are no sign of a slow client. */
 const retryMs = 100;
 /** The most tasks that a session follows; of the others it still gets everything that it asks for. */
-const mostWatched = 200;
+const maxWatched = 200;
 
 export const createTaskWatch = (parts: WatchParts): TaskWatch => {
-  const { serve, link, channels, desk, capabilities, name, closed } = parts;
+  const { serve, link, channels, dispatcher, capabilities, name, closed } = parts;
   const watched = new Map<string, Watched>();
   /** What the answers say that are just going out: a client may wait for such a task before it is followed. */
   const handedOut = new Map<string, Task>();
 
   const show = (view: TaskView): Task =>
-    toTask(view, toTaskOptions(serve, { capabilities, hasGivenUp: desk.hasGivenUp }, view.record));
+    toTask(view, toTaskOptions(serve, { capabilities, hasGivenUp: dispatcher.hasGivenUp }, view.record));
   const drop = (taskId: string): void => {
     watched.get(taskId)?.cancelTimer?.();
     watched.delete(taskId);
@@ -79,13 +79,13 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
   };
   const report = (error: unknown): void => serve.log.debug({ err: error }, "a client could not be told about a task");
 
-  const tell = (taskId: string, entry: Watched, view: TaskView, { on }: Channel): void => {
+  const notify = (taskId: string, entry: Watched, view: TaskView, { on }: Channel): void => {
     const task = show(view);
     const shown = toShown(task);
     if (shown === entry.shown) return;
     entry.shown = shown;
     entry.status = task.status;
-    entry.toldAt = serve.clock.now();
+    entry.reportedAt = serve.clock.now();
     const { token } = entry;
     if (token !== undefined && !hasEnded(view)) {
       const params = toProgress(view.record, token, entry.progress);
@@ -104,7 +104,7 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     if (channel === undefined) return;
     const isEnd = hasEnded(view);
     const isTurn = isEnd || show(view).status !== entry.status;
-    const waitMs = isTurn ? 0 : entry.toldAt + throttleMs - serve.clock.now();
+    const waitMs = isTurn ? 0 : entry.reportedAt + throttleMs - serve.clock.now();
     // An end is told once and at once, or the answer of who waits for it would pass it.
     if (waitMs > 0 || (!isEnd && !channel.isReady())) {
       entry.cancelTimer ??= serve.clock.schedule(waitMs > 0 ? waitMs : isTurn ? retryMs : throttleMs, () => {
@@ -114,18 +114,18 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
       return;
     }
     entry.latest = undefined;
-    tell(taskId, entry, view, channel);
+    notify(taskId, entry, view, channel);
     if (isEnd) drop(taskId);
   };
-  const hear: TaskWatch["hear"] = (view, owner) => {
+  const observe: TaskWatch["observe"] = (view, owner) => {
     const { taskId } = view.record;
-    desk.notice(view, owner);
+    dispatcher.notice(view, owner);
     const entry = watched.get(taskId);
     if (entry === undefined) return;
     entry.latest = view;
     flush(taskId);
   };
-  const follower = createOwnStreamFollower({ serve, channels, closed, hear, gone: drop });
+  const follower = createOwnStreamFollower({ serve, channels, closed, observe, gone: drop });
   closed.addEventListener(
     "abort",
     () => {
@@ -137,7 +137,7 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
     watched.delete(taskId);
     watched.set(taskId, entry);
     const [oldest] = watched.keys();
-    if (watched.size > mostWatched && oldest !== undefined) drop(oldest);
+    if (watched.size > maxWatched && oldest !== undefined) drop(oldest);
     follower.keep(taskId, entry.owner);
   };
   return {
@@ -175,11 +175,11 @@ export const createTaskWatch = (parts: WatchParts): TaskWatch => {
       // Its call may not have been answered yet, and nothing is told before that.
       if (effects.some(({ kind }) => kind === "start")) return;
       // Of other calls than those that ask for a task, their client hears nothing but what is asked.
-      if (origin !== name) return hear(view, owner);
+      if (origin !== name) return observe(view, owner);
       if (watched.has(taskId) || handedOut.has(taskId)) return;
       keep(taskId, newEntry(owner, toCreateResult(view).task));
     },
-    hear,
+    observe,
   };
 };
 
@@ -192,7 +192,7 @@ const newEntry = (owner: Owner, task: Task): Watched => ({
   progress: 0,
   shown: toShown(task),
   status: task.status,
-  toldAt: 0,
+  reportedAt: 0,
   latest: undefined,
   cancelTimer: undefined,
 });

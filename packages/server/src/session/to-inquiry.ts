@@ -6,7 +6,7 @@ import {
   type SessionQuestion,
   toElicitation,
   toSampling,
-} from "@taskbridge/protocol/rev-2025-11-25";
+} from "@taskbridge/protocol/tasks-2025-11-25";
 
 /** A question in the form in which a client can be asked it. */
 export interface Inquiry {

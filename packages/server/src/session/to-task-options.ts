@@ -1,11 +1,11 @@
 import type { TaskRecord } from "@taskbridge/core";
-import type { SessionCapabilities, TaskOptions } from "@taskbridge/protocol/rev-2025-11-25";
+import type { SessionCapabilities, TaskOptions } from "@taskbridge/protocol/tasks-2025-11-25";
 import type { ServeContext } from "../mcp/serve-context.ts";
 
 interface Shown {
-  /** As in `LegacySession`. */
+  /** As in `Session2025`. */
   capabilities(): SessionCapabilities;
-  /** As in `LegacySession`. */
+  /** As in `Session2025`. */
   hasGivenUp(taskId: string, key: string): boolean;
 }
 

@@ -17,7 +17,7 @@ import { eventually, inTime } from "../serve.ts";
 export type Fetch = (request: Request, options?: { readonly authInfo?: AuthInfo }) => Promise<Response>;
 
 /** Sends a request of 2026-07-28 and gives everything that comes back, the answer last. */
-export type ModernCall = (
+export type Call2026 = (
   method: string,
   params?: Record<string, unknown>,
   options?: RequestOptions,
@@ -50,7 +50,7 @@ export const postTo = (
 };
 
 export const callByFetch =
-  (fetch: Fetch, authInfo?: AuthInfo): ModernCall =>
+  (fetch: Fetch, authInfo?: AuthInfo): Call2026 =>
   async (method, params, options) => {
     const response = await postTo(fetch, method, params, {
       ...options,
@@ -66,7 +66,7 @@ const toMessages = (text: string): readonly Message[] => {
 };
 
 export interface StdioEnd {
-  readonly call: ModernCall;
+  readonly call: Call2026;
   readonly received: readonly Message[];
   send(message: object): Promise<void>;
   close(): Promise<void>;

@@ -213,13 +213,13 @@ describe("[B-15] a question", () => {
       const { backend, connect } = await setUp(kind);
       const client = createClient({ elicitation: {} });
       answerOurs(client);
-      const told: string[] = [];
-      client.setNotificationHandler(TaskStatusNotificationSchema, ({ params }) => void told.push(params.status));
+      const reported: string[] = [];
+      client.setNotificationHandler(TaskStatusNotificationSchema, ({ params }) => void reported.push(params.status));
       await connect(client);
       const taskId = await create(client, "our-asking");
       await eventually(async () => (await client.experimental.tasks.getTask(taskId)).status === "completed");
       expect(backend.of().answers).toHaveLength(1);
-      await eventually(() => told.at(-1) === "completed");
+      await eventually(() => reported.at(-1) === "completed");
     },
   );
 

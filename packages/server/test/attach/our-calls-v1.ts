@@ -98,15 +98,15 @@ export const expectOurTasks = async (client: Client, { canAsk }: OurCallsOptions
 const expectLargeResult = async (client: Client, result: unknown): Promise<void> => {
   const { content } = CallToolResultSchema.parse(result);
   const link = content.find((block) => block.type === "resource_link");
-  let told = "";
+  let reported = "";
   let uri: string | undefined = link?.uri;
   while (uri !== undefined) {
     const { contents } = await client.readResource({ uri });
     const [part] = contents as { text: string; _meta?: Record<string, string> }[];
-    told += part?.text ?? "";
+    reported += part?.text ?? "";
     uri = part?._meta?.["taskbridge/nextUri"];
   }
-  expect(told).toBe(largeText);
+  expect(reported).toBe(largeText);
   expect((await client.listResourceTemplates()).resourceTemplates.map(({ name }) => name)).toContain("task result");
 };
 

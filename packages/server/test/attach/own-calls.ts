@@ -49,7 +49,7 @@ export const ownCalls = async (client: Client, { canAsk }: { readonly canAsk: bo
     steps: await outcomeOf(
       client.request({ method: "tools/call", params: { name: "steps", _meta: { progressToken: "p" } } }, anyResult),
     ),
-    told: await eventually(() => progress.length === 2 && logged.length === 2),
+    reported: await eventually(() => progress.length === 2 && logged.length === 2),
     asks: canAsk ? await call("asks") : "not asked",
     prompts: await client.listPrompts(),
     prompt: await client.getPrompt({ name: "greet", arguments: { name: "Ada" } }),

@@ -3,7 +3,7 @@ import { createMcpHandler, McpServer, Server } from "@modelcontextprotocol/serve
 import { attachTasks, type TaskServer, type WireName } from "../../src/index.ts";
 import { eventually, start, stopAll } from "../serve.ts";
 import { createClient, hangUp } from "./connect-v1.ts";
-import { callByFetch, connectFetch, connectPipe, type ModernCall, openPipe, serveSessionsV2 } from "./connect-v2.ts";
+import { type Call2026, callByFetch, connectFetch, connectPipe, openPipe, serveSessionsV2 } from "./connect-v2.ts";
 import { createHostV2 } from "./host-v2.ts";
 import { answerOurs, expectOurTasks } from "./our-calls-v1.ts";
 import { largeText, ourFake, ourLimits, ourTools } from "./our-pipelines.ts";
@@ -31,7 +31,7 @@ const hosts: Readonly<Record<string, (tasks: TaskServer) => McpServer | Server>>
 };
 
 /** The whole life of our pipelines on 2026-07-28. */
-const expectModernTasks = async (send: ModernCall): Promise<void> => {
+const expectTasks2026 = async (send: Call2026): Promise<void> => {
   const form = { capabilities: { elicitation: { form: {} } } };
   const ask = async (method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const answer = (await send(method, params, form)).at(-1);
@@ -89,14 +89,14 @@ describe("pipelines in an SDK v2 server", () => {
   test.each(Object.keys(hosts))("on 2026-07-28 over HTTP, in %s", async (kind) => {
     const { server } = await setUp();
     const handler = createMcpHandler(() => hosts[kind]?.(server) ?? lowLevel());
-    await expectModernTasks(callByFetch(handler.fetch));
+    await expectTasks2026(callByFetch(handler.fetch));
   });
 
   test.each(Object.keys(hosts))("on 2026-07-28 over stdio, in %s", async (kind) => {
     const { server } = await setUp();
     const pipe = await openPipe(() => hosts[kind]?.(server) ?? lowLevel());
     closing.push(pipe.close);
-    await expectModernTasks(pipe.call);
+    await expectTasks2026(pipe.call);
   });
 
   test.each(Object.keys(hosts))("for clients of earlier revisions, in %s", async (kind) => {

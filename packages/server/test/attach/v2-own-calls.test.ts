@@ -5,7 +5,7 @@ import { createMcpHandler, type McpServer } from "@modelcontextprotocol/server";
 import { attachTasks, type TaskServer } from "../../src/index.ts";
 import { eventually, start, stopAll } from "../serve.ts";
 import { connectLinked, createClient, hangUp } from "./connect-v1.ts";
-import { callByFetch, connectFetch, connectPipe, type ModernCall, openPipe, serveSessionsV2 } from "./connect-v2.ts";
+import { type Call2026, callByFetch, connectFetch, connectPipe, openPipe, serveSessionsV2 } from "./connect-v2.ts";
 import { createHostV2 } from "./host-v2.ts";
 import { ourFake, ourTools } from "./our-pipelines.ts";
 import { answerHost, ownCalls } from "./own-calls.ts";
@@ -67,13 +67,13 @@ const requests: readonly (readonly [string, Record<string, unknown>?, object?])[
   ["nope/nope"],
 ];
 
-const modernCalls = async (send: ModernCall): Promise<readonly unknown[]> => {
+const calls2026 = async (send: Call2026): Promise<readonly unknown[]> => {
   const answers: unknown[] = [];
   for (const [method, params, options] of requests) answers.push(await send(method, params, options));
   return answers;
 };
 
-const modern: Readonly<Record<string, (makeHost: () => McpServer) => Promise<ModernCall>>> = {
+const modern: Readonly<Record<string, (makeHost: () => McpServer) => Promise<Call2026>>> = {
   HTTP: async (makeHost) => callByFetch(createMcpHandler(makeHost).fetch),
   stdio: async (makeHost) => {
     const pipe = await openPipe(makeHost);
@@ -94,12 +94,12 @@ describe("what an SDK v2 server does by itself", () => {
     const before = await modern[connection]?.(hostMaker(undefined));
     const after = await modern[connection]?.(hostMaker(server));
     if (before === undefined || after === undefined) throw new Error("no connection");
-    const expected = await modernCalls(before);
+    const expected = await calls2026(before);
     expect(expected[0]).toMatchObject([{ result: { content: [{ text: "3" }] } }]);
     expect(expected[8]).toHaveLength(5);
     expect(expected[9]).toMatchObject([{ result: { resultType: "input_required" } }]);
     expect(expected[10]).toMatchObject([{ error: { code: -32_021 } }]);
-    expect(await modernCalls(after)).toEqual(expected);
+    expect(await calls2026(after)).toEqual(expected);
     const [own] = await before("tools/list");
     const [both] = await after("tools/list");
     const tools = ((both?.result?.tools ?? []) as { name: string }[]).filter(({ name }) => !name.startsWith("our-"));

@@ -3,7 +3,7 @@ import { createMcpHandler, inputRequired } from "@modelcontextprotocol/server";
 import type { Prepare } from "@taskbridge/core";
 import { attachTasks, type PlainTool } from "../../src/index.ts";
 import { start, stopAll } from "../serve.ts";
-import { callByFetch, type ModernCall, openPipe } from "./connect-v2.ts";
+import { type Call2026, callByFetch, openPipe } from "./connect-v2.ts";
 import { createHostV2 } from "./host-v2.ts";
 
 afterEach(stopAll);
@@ -40,7 +40,7 @@ const curious: PlainTool = {
 const form = { capabilities: { elicitation: { form: {} } } };
 const ada = { who: { action: "accept", content: { name: "Ada" } } };
 
-const connections: Readonly<Record<string, (factory: () => ReturnType<typeof createHostV2>) => Promise<ModernCall>>> = {
+const connections: Readonly<Record<string, (factory: () => ReturnType<typeof createHostV2>) => Promise<Call2026>>> = {
   HTTP: async (factory) => callByFetch(createMcpHandler(factory).fetch),
   stdio: async (factory) => {
     const pipe = await openPipe(factory);

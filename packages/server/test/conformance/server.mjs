@@ -38,7 +38,7 @@ await server.close();
 async function stopJobs() {
   const access = { owner: localOwner };
   const stop = async (taskId) => {
-    await server.engine.cancelTask(taskId, access, { reason: "the run is over", latch: false });
+    await server.engine.cancelTask(taskId, access, { reason: "the run is over", isFinal: false });
     await server.engine.waitForTask(taskId, access, { until: "ended", timeoutMs: stopJobMs });
   };
   for (let cursor; ; ) {

@@ -17,7 +17,7 @@ export interface Session20251125 {
   /** The session's own stream. */
   listen(): Promise<Reply>;
   /** A notification, or the answer to a request of the server. */
-  tell(message: Omit<Message, "jsonrpc">): Promise<void>;
+  notify(message: Omit<Message, "jsonrpc">): Promise<void>;
   /** Ends the session. */
   end(): Promise<void>;
 }
@@ -44,13 +44,13 @@ export const client20251125 = (conversation: Conversation, url: string): Client2
   let count = 0;
 
   const exchange: Client20251125["exchange"] = ({ http, message, headers = {} }) => {
-    const told = Object.entries(headers).map(([name, value]) => [name, value ?? null] as const);
+    const reported = Object.entries(headers).map(([name, value]) => [name, value ?? null] as const);
     const text = message === undefined ? undefined : JSON.stringify({ jsonrpc: "2.0", ...message });
     const sent = Object.entries({ ...commonHeaders(http), ...headers });
     return conversation.exchange(
       {
         ...(http === undefined ? {} : { http }),
-        ...(told.length === 0 ? {} : { headers: Object.fromEntries(told) }),
+        ...(reported.length === 0 ? {} : { headers: Object.fromEntries(reported) }),
         ...(text === undefined ? {} : { text }),
       },
       (signal) =>
@@ -70,7 +70,7 @@ export const client20251125 = (conversation: Conversation, url: string): Client2
       open,
       request: async (method, params, headers) => toAnswer(method, await open(method, params, headers)),
       listen: () => exchange({ http: "GET", headers: session }),
-      tell: async (message) => void (await (await exchange({ message, headers: session })).rest()),
+      notify: async (message) => void (await (await exchange({ message, headers: session })).rest()),
       end: async () => void (await (await exchange({ http: "DELETE", headers: session })).rest()),
     };
   };
@@ -81,7 +81,7 @@ export const client20251125 = (conversation: Conversation, url: string): Client2
       const reply = await exchange({ message: { id: ++count, method: "initialize", params } });
       await toAnswer("initialize", reply);
       const session = openSession(reply.headers.get("mcp-session-id") ?? "none");
-      await session.tell({ method: "notifications/initialized" });
+      await session.notify({ method: "notifications/initialized" });
       return session;
     },
   };

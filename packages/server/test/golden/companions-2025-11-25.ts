@@ -1,6 +1,6 @@
 import { eventually } from "../serve.ts";
 import type { Client20251125 } from "./client-2025-11-25.ts";
-import { companion } from "./companions-untasked.ts";
+import { companion } from "./companions-no-tasks.ts";
 import type { Scenario } from "./golden-wire.ts";
 
 const yes = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
@@ -37,7 +37,7 @@ const question: Scenario<Client20251125> = {
       "tools/call",
       companion("task_status", { taskId: given.taskId, waitSeconds: 30 }),
     );
-    await session.tell({ id: asked?.id, result: { action: "accept", content: { ok: true } } });
+    await session.notify({ id: asked?.id, result: { action: "accept", content: { ok: true } } });
     await eventually(() => backend.of().answers.length === 1);
     await settle();
     backend.of().succeed("deleted");

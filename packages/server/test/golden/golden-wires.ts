@@ -1,7 +1,7 @@
 import { client20251125 } from "./client-2025-11-25.ts";
 import { client20260728 } from "./client-2026-07-28.ts";
 import { companions20251125 } from "./companions-2025-11-25.ts";
-import { companionsUntasked } from "./companions-untasked.ts";
+import { companionsNoTasks } from "./companions-no-tasks.ts";
 import { dialect20251125 } from "./dialect-2025-11-25.ts";
 import { dialect20260728 } from "./dialect-2026-07-28.ts";
 import { dialectSep1686 } from "./dialect-sep-1686.ts";
@@ -12,8 +12,8 @@ import { refusals20251125 } from "./refusals-2025-11-25.ts";
 import { refusals20260728 } from "./refusals-2026-07-28.ts";
 import { scenarios20251125 } from "./scenarios-2025-11-25.ts";
 import { scenarios20260728 } from "./scenarios-2026-07-28.ts";
+import { scenariosNoTasks } from "./scenarios-no-tasks.ts";
 import { scenariosSep1686 } from "./scenarios-sep-1686.ts";
-import { scenariosUntasked } from "./scenarios-untasked.ts";
 import { unmarked20251125 } from "./unmarked-2025-11-25.ts";
 
 /** A wire is added here: its client, its scenarios, and the definitions that its messages have to fit. */
@@ -43,9 +43,9 @@ export const goldenWires: readonly GoldenWire[] = [
     scenarios: scenariosSep1686,
   }),
   goldenWire({
-    name: "untasked",
+    name: "none",
     dialect: dialect20260728,
     open: client20260728({ tasks: false }),
-    scenarios: [...scenariosUntasked, ...companionsUntasked],
+    scenarios: [...scenariosNoTasks, ...companionsNoTasks],
   }),
 ];

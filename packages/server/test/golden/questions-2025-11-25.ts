@@ -12,7 +12,7 @@ const list = { type: "array", items: { type: "integer" } };
 /** Answers the request of the server that comes next on a stream. */
 const answerNext = async (session: Session20251125, stream: Reply, result: Record<string, unknown>): Promise<void> => {
   const asked = await stream.next();
-  await session.tell({ id: asked?.id, result });
+  await session.notify({ id: asked?.id, result });
 };
 const accept = (content: object): Record<string, unknown> => ({ action: "accept", content });
 
@@ -57,7 +57,7 @@ const onOwnStream: Scenario<Client20251125> = {
     backend.of().ask({ message: "Which?", schema: list });
     const sent = [await own.next(), await own.next()];
     const question = sent.find((message) => message?.id !== undefined);
-    await session.tell({ id: question?.id, result: { action: "decline" } });
+    await session.notify({ id: question?.id, result: { action: "decline" } });
     await eventually(() => backend.of().answers.length === 1);
     await settle();
     await session.request("tasks/get", { taskId });
@@ -157,7 +157,7 @@ const asTask: Scenario<Client20251125> = {
       }
     };
     const answer = async (result: Record<string, unknown>): Promise<void> =>
-      session.tell({ id: (await asked()).id, result });
+      session.notify({ id: (await asked()).id, result });
     backend.of().ask({ message: "Delete 14 files?", schema: yes });
     await answer({ task });
     await settle();

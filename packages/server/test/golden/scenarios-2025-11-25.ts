@@ -82,7 +82,7 @@ const listen: Scenario<Client20251125> = {
   play: async ({ client, backend, clock, settle, server }) => {
     const session = await client.connect();
     const own = await session.listen();
-    const told = await callAsTask(session, "job", {}, {}, { _meta: { progressToken: "p" } });
+    const reported = await callAsTask(session, "job", {}, {}, { _meta: { progressToken: "p" } });
     await clock.advance(1_000);
     const quiet = await callAsTask(session);
     await clock.advance(1_000);
@@ -99,7 +99,7 @@ const listen: Scenario<Client20251125> = {
     await own.next();
     second?.fail({ kind: "protocol", reason: "lost", code: "lost" });
     await own.next();
-    await session.request("tasks/result", { taskId: told });
+    await session.request("tasks/result", { taskId: reported });
     await session.request("tasks/result", { taskId: quiet });
     await session.end();
     await own.rest();

@@ -117,7 +117,7 @@ const cancel: Scenario<Client20251125> = {
     const stream = await session.open("tools/call", toCall("c-1"));
     await stream.next();
     // The third request of the conversation, after initialize: 2.
-    await session.tell({ method: "notifications/cancelled", params: { requestId: 2, reason: "no longer needed" } });
+    await session.notify({ method: "notifications/cancelled", params: { requestId: 2, reason: "no longer needed" } });
     await stream.rest();
     await settle();
     await session.request("tasks/get", about("c-1"));
@@ -136,7 +136,7 @@ const question: Scenario<Client20251125> = {
     await settle();
     const asked = await stream.next();
     await session.request("tasks/get", about("c-1"));
-    await session.tell({ id: asked?.id, result: { action: "accept", content: { ok: true } } });
+    await session.notify({ id: asked?.id, result: { action: "accept", content: { ok: true } } });
     await eventually(() => backend.of().answers.length === 1);
     await settle();
     await session.request("tasks/get", about("c-1"));
@@ -156,7 +156,7 @@ const before: Scenario<Client20251125> = {
     const session = await connect(client);
     const stream = await session.open("tools/call", toCall("c-1"));
     const asked = await stream.next();
-    await session.tell({ id: asked?.id, result: { action: "accept", content: {} } });
+    await session.notify({ id: asked?.id, result: { action: "accept", content: {} } });
     await stream.next();
     backend.of().succeed("done");
     await settle();

@@ -17,25 +17,25 @@ const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
  * and instants, which are numbered as they lie in time: equal ones stay equal, and a later one has a higher number.
  */
 export const toTranscript = (lines: readonly Line[]): readonly string[] => {
-  const stand = new Map([...standForMade(lines), ...standForInstants(lines)]);
-  return lines.map((line) => toText(line, stand));
+  const placeholders = new Map([...idPlaceholders(lines), ...instantPlaceholders(lines)]);
+  return lines.map((line) => toText(line, placeholders));
 };
 
-const toText = ({ text, ...line }: Line, stand: ReadonlyMap<string, string>): string => {
+const toText = ({ text, ...line }: Line, placeholders: ReadonlyMap<string, string>): string => {
   const head = JSON.stringify(line);
-  if (text === undefined) return replaceAll(head, stand);
+  if (text === undefined) return replaceAll(head, placeholders);
   if (text.includes("\n")) throw new Error(`a message of several lines has no place in a transcript: ${text}`);
-  return replaceAll(`${head.slice(0, -1)},"message":${text}}`, stand);
+  return replaceAll(`${head.slice(0, -1)},"message":${text}}`, placeholders);
 };
 
 /** The longest first: one value may be the beginning of another. */
-const replaceAll = (text: string, stand: ReadonlyMap<string, string>): string =>
-  [...stand]
+const replaceAll = (text: string, placeholders: ReadonlyMap<string, string>): string =>
+  [...placeholders]
     .sort(([one], [other]) => other.length - one.length)
     .reduce((result, [value, name]) => result.replaceAll(value, name), text);
 
-const standForMade = (lines: readonly Line[]): ReadonlyMap<string, string> => {
-  const stand = new Map<string, string>();
+const idPlaceholders = (lines: readonly Line[]): ReadonlyMap<string, string> => {
+  const placeholders = new Map<string, string>();
   const counts = new Map<string, number>();
   const said = new Set<string>();
   for (const line of lines) {
@@ -43,13 +43,13 @@ const standForMade = (lines: readonly Line[]): ReadonlyMap<string, string> => {
       const kind = made[name];
       // What the client has said before the server was made up by the test, and says something.
       if (line.from === "client") said.add(value);
-      if (kind === undefined || said.has(value) || stand.has(value)) continue;
+      if (kind === undefined || said.has(value) || placeholders.has(value)) continue;
       const count = (counts.get(kind) ?? 0) + 1;
       counts.set(kind, count);
-      stand.set(value, `<${kind}-${count}>`);
+      placeholders.set(value, `<${kind}-${count}>`);
     }
   }
-  return stand;
+  return placeholders;
 };
 
 const membersOf = ({ headers = {}, text }: Line): readonly (readonly [name: string, value: string])[] => {
@@ -62,7 +62,7 @@ const membersOf = ({ headers = {}, text }: Line): readonly (readonly [name: stri
   return members;
 };
 
-const standForInstants = (lines: readonly Line[]): ReadonlyMap<string, string> => {
+const instantPlaceholders = (lines: readonly Line[]): ReadonlyMap<string, string> => {
   const instants = new Set(
     lines.flatMap(({ from, text = "" }) => (from === "server" ? (text.match(instant) ?? []) : [])),
   );

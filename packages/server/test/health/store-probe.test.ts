@@ -5,7 +5,7 @@ import { createStoreProbe, type StoreProbe } from "../../src/health/store-probe.
 type Ask = () => Promise<string | undefined>;
 
 const there: Ask = async () => undefined;
-const away: Ask = async () => {
+const unavailable: Ask = async () => {
   throw new Error("connection refused");
 };
 const silent: Ask = () => new Promise(() => {});
@@ -39,7 +39,7 @@ describe("a store", () => {
   test("is asked once by all who ask within a second, and then again", async () => {
     const { probe, asked, clock } = setUp();
     const first = await Promise.all(Array.from({ length: 50 }, () => probe.ask()));
-    expect([first[0], asked.length]).toEqual([{ answers: true, awayForMs: 0 }, 1]);
+    expect([first[0], asked.length]).toEqual([{ answers: true, unavailableForMs: 0 }, 1]);
     await clock.advance(999);
     await probe.ask();
     expect(asked).toHaveLength(1);
@@ -51,16 +51,16 @@ describe("a store", () => {
   test("that fails is away since it was first noticed, and back with its first answer", async () => {
     const { probe, clock, becomes } = setUp();
     await probe.ask();
-    becomes(away);
-    const told = [];
+    becomes(unavailable);
+    const reported = [];
     for (let seconds = 0; seconds < 3; seconds++) {
       await clock.advance(2_000);
-      told.push(await probe.ask());
+      reported.push(await probe.ask());
     }
-    expect(told).toEqual([0, 2_000, 4_000].map((awayForMs) => ({ answers: false, awayForMs })));
+    expect(reported).toEqual([0, 2_000, 4_000].map((unavailableForMs) => ({ answers: false, unavailableForMs })));
     becomes(there);
     await clock.advance(1_000);
-    expect(await probe.ask()).toEqual({ answers: true, awayForMs: 0 });
+    expect(await probe.ask()).toEqual({ answers: true, unavailableForMs: 0 });
   });
 
   test("that says nothing is away within a second", async () => {
@@ -70,18 +70,18 @@ describe("a store", () => {
     await clock.advance(1_000);
     const asking = probe.ask();
     await clock.advance(900);
-    expect(await asking).toEqual({ answers: false, awayForMs: 0 });
+    expect(await asking).toEqual({ answers: false, unavailableForMs: 0 });
   });
 
   test("that has never answered has been away for ever", async () => {
     const { probe, becomes } = setUp();
-    becomes(away);
-    expect(await probe.ask()).toEqual({ answers: false, awayForMs: Number.POSITIVE_INFINITY });
+    becomes(unavailable);
+    expect(await probe.ask()).toEqual({ answers: false, unavailableForMs: Number.POSITIVE_INFINITY });
   });
 
   test("is logged when it goes and when it comes back, once each", async () => {
     const { probe, clock, becomes, lines } = setUp();
-    for (const state of [there, away, away, away, there, there]) {
+    for (const state of [there, unavailable, unavailable, unavailable, there, there]) {
       becomes(state);
       await clock.advance(1_000);
       await probe.ask();

@@ -4,11 +4,11 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
 import type { TaskStore } from "@taskbridge/core/store";
-import type { HttpFace } from "../../src/http/http-face.ts";
+import type { HttpHandler } from "../../src/http/http-handler.ts";
 import { listenHttp } from "../../src/http/listen-http.ts";
 import { silentLog } from "../../src/server-log.ts";
-import { legacyRpc } from "../legacy-rpc.ts";
 import { listen } from "../listen-client.ts";
+import { rpc2025 } from "../rpc-2025.ts";
 import { callForTask, rpcClient, toRequest, version } from "../rpc-client.ts";
 import { eventually, inTime, type Served, type ServeOptions, serve, stopAll } from "../serve.ts";
 import { probeOf, type RawAnswer, rawRequest } from "./raw-request.ts";
@@ -61,7 +61,7 @@ describe("while it drains, a server", () => {
     const taskId = await callForTask(rpc);
     backend.of().succeed({ n: 1 });
     await eventually(async () => (await rpc("tasks/get", { taskId })).result["status"] === "completed");
-    const session = await legacyRpc(url);
+    const session = await rpc2025(url);
     expect((await session.request("tools/list")).result["tools"]).toHaveLength(4);
     expect(await session.end()).toBe(200);
     const mounted = await server.fetch(new Request("http://127.0.0.1/mcp", { method: "DELETE" }));
@@ -132,7 +132,7 @@ describe("while it drains, a server", () => {
 
   test("lets who waits wait, until the end: nothing is answered, and the client comes back elsewhere", async () => {
     const served = await serve();
-    const session = await legacyRpc(served.url);
+    const session = await rpc2025(served.url);
     const created = await session.request("tools/call", { name: "job", task: {} });
     const { taskId } = created.result["task"] as { taskId: string };
     const wait = await session.open("tasks/result", { taskId });
@@ -246,17 +246,17 @@ test("a listener that is told twice to drain is done for both, once the request 
     answer = resolve;
   });
   let isAsked = false;
-  const face = {
+  const handler = {
     authenticate: async () => ({}),
     poll: async () => undefined,
     fetch: () => {
       isAsked = true;
       return answered;
     },
-  } as unknown as HttpFace;
+  } as unknown as HttpHandler;
   const address = { host: "127.0.0.1", port: 0, path: "/mcp", allowedHosts: [], allowedOrigins: [] };
   const readiness = () => Promise.reject(new Error("nobody asks"));
-  const listener = await listenHttp(face, address, { maxBodyBytes: 1_000, log: silentLog, readiness });
+  const listener = await listenHttp(handler, address, { maxBodyBytes: 1_000, log: silentLog, readiness });
   try {
     const asked = rawRequest(listener.url, { method: "POST", body: "{}" });
     await eventually(() => isAsked);

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
 import type { TaskStore } from "@taskbridge/core/store";
 import { fakeClock } from "@taskbridge/testkit";
-import { withOutages } from "../away/outage.ts";
-import { whileTimePasses } from "../away/pass-time.ts";
+import { withOutages } from "../outage/outage.ts";
+import { whileTimePasses } from "../outage/pass-time.ts";
 import { callForTask } from "../rpc-client.ts";
 import { eventually, serve, stopAll } from "../serve.ts";
 import { probeOf, type RawOptions, rawRequest } from "./raw-request.ts";
@@ -88,15 +88,15 @@ describe("GET /readyz", () => {
     const clock = fakeClock();
     const outage = withOutages(clock);
     const { url } = await serve({ store: outage.store, clock, fake: { clock } });
-    const away = { ...ready, store: "unavailable" };
+    const downFor = { ...ready, store: "unavailable" };
     expect(await probe(url, "/readyz")).toEqual([200, ready]);
     outage.begin("refuses");
     await clock.advance(1_000);
-    expect(await probe(url, "/readyz")).toEqual([200, away]);
+    expect(await probe(url, "/readyz")).toEqual([200, downFor]);
     await clock.advance(4_999);
-    expect(await probe(url, "/readyz")).toEqual([200, away]);
+    expect(await probe(url, "/readyz")).toEqual([200, downFor]);
     await clock.advance(1_000);
-    expect(await probe(url, "/readyz")).toEqual([503, { ...away, ready: false }]);
+    expect(await probe(url, "/readyz")).toEqual([503, { ...downFor, ready: false }]);
     outage.end();
     await clock.advance(1_000);
     expect(await probe(url, "/readyz")).toEqual([200, ready]);
@@ -109,17 +109,17 @@ describe("GET /readyz", () => {
       name === "health" ? new Promise(() => {}) : stored.loadCursor(name);
     const store: TaskStore = { ...stored, loadCursor };
     const { url } = await serve({ store, clock, fake: { clock } });
-    const told = await whileTimePasses(clock, probe(url, "/readyz"));
-    expect(told).toMatchObject([503, { ready: false, store: "unavailable" }]);
+    const reported = await whileTimePasses(clock, probe(url, "/readyz"));
+    expect(reported).toMatchObject([503, { ready: false, store: "unavailable" }]);
   });
 
   test("a server whose store has never answered a probe is not ready", async () => {
     const outage = withOutages();
     const { url, server } = await serve({ store: outage.store });
     outage.begin("refuses");
-    const told = { ready: false, store: "unavailable", draining: false };
-    expect(await probe(url, "/readyz")).toMatchObject([503, told]);
-    expect(await server.readiness()).toMatchObject(told);
+    const reported = { ready: false, store: "unavailable", draining: false };
+    expect(await probe(url, "/readyz")).toMatchObject([503, reported]);
+    expect(await server.readiness()).toMatchObject(reported);
   });
 });
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { TaskRecord, TaskStore } from "@taskbridge/core/store";
 import { sqliteStore } from "@taskbridge/store-sqlite";
 import { seeded } from "@taskbridge/testkit";
-import { legacyRpc } from "../legacy-rpc.ts";
+import { rpc2025 } from "../rpc-2025.ts";
 import type { Message } from "../rpc-client.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
@@ -38,7 +38,7 @@ interface Greeted {
 }
 
 /** One of the two places where a server runs, with life after life in it. */
-interface Place {
+interface Target {
   /** A session with the server that runs at present, or as soon as one does. */
   session(): Promise<Greeted>;
   /** Kills the server, and resolves when the next one runs. */
@@ -54,7 +54,7 @@ const greetLater = () => {
   return { promise, resolve };
 };
 
-const openPlace = (nextFault: () => string): Place => {
+const openTarget = (nextFault: () => string): Target => {
   let server: ServerProcess | undefined;
   let isOver = false;
   let deaths = 0;
@@ -67,7 +67,7 @@ const openPlace = (nextFault: () => string): Place => {
         continue;
       }
       // A server may die while it is greeted.
-      const greeted = await legacyRpc(server.url, { revision: "2025-06-18" }).catch(() => undefined);
+      const greeted = await rpc2025(server.url, { revision: "2025-06-18" }).catch(() => undefined);
       if (greeted !== undefined) up.resolve({ url: server.url, id: greeted.sessionId });
       await server.gone;
       if (!isOver) deaths += 1;
@@ -97,8 +97,8 @@ let requests = 0;
 const nextRequestId = (): string => `request-${++requests}`;
 
 /** The first message of the answer to a request; then the client leaves. Rejects when the server dies before. */
-const firstMessage = async (place: Place, method: string, params: object): Promise<Message> => {
-  const { url, id } = await place.session();
+const firstMessage = async (target: Target, method: string, params: object): Promise<Message> => {
+  const { url, id } = await target.session();
   const leaving = new AbortController();
   const response = await fetch(url, {
     method: "POST",
@@ -134,11 +134,11 @@ const readMessage = (text: string): Message | undefined => {
 };
 
 /** Sends a call until somebody has taken it, as a client does that never heard of its fate. */
-const call = async (place: Place, taskId: string, n: number, ms: number): Promise<"created" | "exists"> => {
+const call = async (target: Target, taskId: string, n: number, ms: number): Promise<"created" | "exists"> => {
   const mark = { "modelcontextprotocol.io/task": { taskId } };
   const params = { name: "work", arguments: { n, ms }, _meta: mark };
   for (let attempt = 1; attempt <= 100; attempt++) {
-    const message = await firstMessage(place, "tools/call", params).catch(() => undefined);
+    const message = await firstMessage(target, "tools/call", params).catch(() => undefined);
     if (message?.method === "notifications/tasks/created") return "created";
     if (message?.error?.message === `Task ID already exists: ${taskId}`) return "exists";
     if (message?.error !== undefined && ![503, -32_603].includes(message.error.code))
@@ -189,7 +189,7 @@ describe("IDs that clients choose", () => {
       left -= 1;
       return `${points[Math.floor(random() * points.length)]}:${1 + Math.floor((random() * ids) / kills)}`;
     };
-    const places = [openPlace(nextFault), openPlace(nextFault)] as const;
+    const targets = [openTarget(nextFault), openTarget(nextFault)] as const;
     const outcomes = { created: 0, exists: 0 };
     let next = 0;
     const work = async (): Promise<void> => {
@@ -198,8 +198,8 @@ describe("IDs that clients choose", () => {
         const ms = 40 + Math.floor(random() * 200);
         const first = Math.floor(random() * 2);
         const calls = [0, 1, random() < 0.5 ? 0 : 1].map(async (turn) => {
-          const place = places[(first + turn) % 2] as Place;
-          outcomes[await call(place, `c-${n}`, n, ms)] += 1;
+          const target = targets[(first + turn) % 2] as Target;
+          outcomes[await call(target, `c-${n}`, n, ms)] += 1;
         });
         await Promise.all(calls);
       }
@@ -215,22 +215,22 @@ describe("IDs that clients choose", () => {
     expect(outcomes.created).toBeLessThanOrEqual(ids);
     expect(outcomes.created + outcomes.exists).toBe(3 * ids);
     for (const n of wanted) {
-      const { result } = await firstMessage(places[n % 2] as Place, "tasks/result", { taskId: `c-${n}` });
+      const { result } = await firstMessage(targets[n % 2] as Target, "tasks/result", { taskId: `c-${n}` });
       expect(result).toMatchObject({ content: [{ type: "text", text: JSON.stringify({ n }) }] });
     }
 
     const deleted = wanted.slice(0, 3);
     for (const n of deleted) {
-      const { error } = await firstMessage(places[n % 2] as Place, "tasks/delete", { taskId: `c-${n}` });
+      const { error } = await firstMessage(targets[n % 2] as Target, "tasks/delete", { taskId: `c-${n}` });
       expect(error).toBeUndefined();
     }
-    await Promise.all(places.map((place) => place.kill()));
-    const late = deleted.flatMap((n) => places.map((place) => call(place, `c-${n}`, n, 40)));
+    await Promise.all(targets.map((target) => target.kill()));
+    const late = deleted.flatMap((n) => targets.map((target) => call(target, `c-${n}`, n, 40)));
     expect(new Set(await Promise.all(late))).toEqual(new Set(["exists"]));
     expect(await readJournal()).toEqual(wanted);
     expect((await untilAllEnded(store)).length).toBe(ids - deleted.length);
     await store.close();
-    const [one, other] = places.map((place) => place.deaths());
+    const [one, other] = targets.map((target) => target.deaths());
     process.stderr.write(
       `client IDs: seed ${seed}, ${ids} IDs, ${3 * ids} calls (${outcomes.created} told of a new task), servers died ${one} and ${other} times\n`,
     );

@@ -42,8 +42,8 @@ describe("a hundred clients that poll one execution ten times a second", () => {
       }
     };
     await Promise.all(Array.from({ length: clients }, (_, index) => poll(index)));
-    const looks = JSON.parse(textOf(await call("tools/call", { name: "looks" }))) as number[];
-    const during = looks.filter((at) => at <= startedAt + forMs);
+    const inspections = JSON.parse(textOf(await call("tools/call", { name: "looks" }))) as number[];
+    const during = inspections.filter((at) => at <= startedAt + forMs);
     const gaps = during.slice(1).map((at, index) => at - (during[index] ?? 0));
 
     const endedAt = Number(textOf(await call("tools/call", { name: "end" })));

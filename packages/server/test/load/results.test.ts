@@ -95,11 +95,11 @@ describe("a large result", () => {
     // What our code does, it does each time; what else the machine does is not the same three times in a row.
     for (let run = 0; run < 3 && !runs.some(isQuick); run++) runs.push(await makeAndRead(url));
     const [{ bytes, reads } = { bytes: 0, reads: 0 }] = runs;
-    const told = runs.map(
+    const reported = runs.map(
       ({ delays }) => `${delays.serverMs.toFixed(1)} ms (an idle process: ${delays.idleMs.toFixed(1)} ms)`,
     );
     process.stderr.write(
-      `large result: ${bytes} bytes in ${reads} reads, event loop held up at worst for ${told.join(", ")}\n`,
+      `large result: ${bytes} bytes in ${reads} reads, event loop held up at worst for ${reported.join(", ")}\n`,
     );
     expect(runs.every(({ isWhole }) => isWhole)).toBe(true);
     expect(bytes).toBeGreaterThanOrEqual(resultBytes);
@@ -130,8 +130,8 @@ describe("a client that subscribed", () => {
     const isQuick = (delays: readonly number[]): boolean => medianOf(delays) < 100;
     // As above: a machine that is busy with something else is not so three times in a row.
     for (let round = 0; round < 3 && !rounds.some(isQuick); round++) rounds.push(await delaysOfEnds(server?.url ?? ""));
-    const told = rounds.map((delays) => `median ${medianOf(delays)} ms, longest ${delays.at(-1)} ms`);
-    process.stderr.write(`push: ${jobs} ends, ${told.join("; ")} after the job said so\n`);
+    const reported = rounds.map((delays) => `median ${medianOf(delays)} ms, longest ${delays.at(-1)} ms`);
+    process.stderr.write(`push: ${jobs} ends, ${reported.join("; ")} after the job said so\n`);
     expect(rounds.map(({ length }) => length)).toEqual(rounds.map(() => jobs));
     expect(rounds.some(isQuick)).toBe(true);
   }, 180_000);

@@ -1,34 +1,34 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { WireName } from "../../src/index.ts";
-import { form, job, yes } from "../legacy/task-calls.ts";
-import { type LegacyRpc, legacyRpc } from "../legacy-rpc.ts";
+import { form, job, yes } from "../rev-2025/task-calls.ts";
+import { type Rpc2025, rpc2025 } from "../rpc-2025.ts";
 import { eventually, inTime } from "../serve.ts";
 import { type FleetOptions, startFleet, stopFleet } from "./fleet.ts";
 
 afterEach(stopFleet);
 
 const wires: readonly WireName[] = ["2025-11-25", "sep-1686", "none"];
-const draftTask = (taskId: string): object => ({ _meta: { "modelcontextprotocol.io/task": { taskId } } });
+const sep1686Task = (taskId: string): object => ({ _meta: { "modelcontextprotocol.io/task": { taskId } } });
 
 const open = async (options: FleetOptions = {}, revision = "2025-06-18") => {
   const fleet = await startFleet(2, { wires, waitMs: 30_000, tools: [job], ...options });
   const [a, b] = fleet.replicas as [(typeof fleet.replicas)[0], (typeof fleet.replicas)[0]];
-  const atA = await legacyRpc(a.url, { revision, capabilities: form });
+  const atA = await rpc2025(a.url, { revision, capabilities: form });
   return { ...fleet, a, b, atA, atB: atA.at(b.url) };
 };
 
-const cancel = async (rpc: LegacyRpc, requestId: string | number, reason?: string): Promise<void> => {
+const cancel = async (rpc: Rpc2025, requestId: string | number, reason?: string): Promise<void> => {
   const params = { requestId, ...(reason === undefined ? {} : { reason }) };
   expect(await rpc.send({ method: "notifications/cancelled", params })).toBe(202);
 };
 /** What was sent before is done when a later request is answered after a stop would wait for it. */
-const statusOf = async (rpc: LegacyRpc, taskId: string): Promise<unknown> =>
-  (await rpc.request("tasks/get", { taskId, ...draftTask(taskId) })).result.status;
+const statusOf = async (rpc: Rpc2025, taskId: string): Promise<unknown> =>
+  (await rpc.request("tasks/get", { taskId, ...sep1686Task(taskId) })).result.status;
 
 describe("a call of the SEP-1686 draft that another replica has taken in", () => {
   test("is cancelled by its request ID", async () => {
     const { atA, atB, backend } = await open();
-    const call = await atA.open("tools/call", { name: "job", ...draftTask("c-1") }, { id: "call" });
+    const call = await atA.open("tools/call", { name: "job", ...sep1686Task("c-1") }, { id: "call" });
     await eventually(async () => (await statusOf(atB, "c-1")) === "working");
     await cancel(atB, "call");
     await eventually(async () => (await statusOf(atA, "c-1")) === "cancelled");
@@ -38,7 +38,7 @@ describe("a call of the SEP-1686 draft that another replica has taken in", () =>
 
   test("and that is gone since, likewise", async () => {
     const { a, stop, atA, atB, backend } = await open();
-    await atA.open("tools/call", { name: "job", ...draftTask("c-1") }, { id: 7 });
+    await atA.open("tools/call", { name: "job", ...sep1686Task("c-1") }, { id: 7 });
     await eventually(async () => (await statusOf(atB, "c-1")) === "working");
     await inTime(stop(a));
     await cancel(atB, 7);
@@ -52,10 +52,10 @@ describe("a call of the SEP-1686 draft that another replica has taken in", () =>
     ["what the client's own timeout says", "7", "McpError: MCP error -32001: Request timed out"],
   ])("goes on after %s", async (_what, requestId, reason) => {
     const { atA, atB, b, backend } = await open();
-    await atA.open("tools/call", { name: "job", ...draftTask("c-1") }, { id: "7" });
+    await atA.open("tools/call", { name: "job", ...sep1686Task("c-1") }, { id: "7" });
     await eventually(async () => (await statusOf(atB, "c-1")) === "working");
     await cancel(atB, requestId, reason);
-    const stranger = await legacyRpc(b.url, { revision: "2025-06-18" });
+    const stranger = await rpc2025(b.url, { revision: "2025-06-18" });
     await cancel(stranger, "7");
     // A stop waits for what was begun.
     await inTime(b.server.close());

@@ -4,7 +4,7 @@ import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontex
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CallToolResultSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { job, yes } from "../legacy/task-calls.ts";
+import { job, yes } from "../rev-2025/task-calls.ts";
 import { inTime } from "../serve.ts";
 import { type Fleet, startFleet, stopFleet } from "./fleet.ts";
 

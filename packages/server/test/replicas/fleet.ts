@@ -8,7 +8,7 @@ import { type FakeBackend, fakeAdapter } from "@taskbridge/testkit/adapter";
 import type { TaskServer } from "../../src/index.ts";
 import { countRevived } from "../count-revived.ts";
 import { fetchHere } from "../fetch-here.ts";
-import { job } from "../legacy/task-calls.ts";
+import { job } from "../rev-2025/task-calls.ts";
 import { type ServeOptions, serve, stopAll } from "../serve.ts";
 
 export interface Replica {

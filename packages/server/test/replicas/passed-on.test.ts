@@ -4,9 +4,9 @@ import type { Prepare } from "@taskbridge/core";
 import { memoryStore } from "@taskbridge/core/memory";
 import { fakeClock } from "@taskbridge/testkit";
 import type { PlainTool } from "../../src/index.ts";
-import { send } from "../legacy/session-calls.ts";
-import { callForTask, form, isElicitation, job, questionsOn, reply, yes } from "../legacy/task-calls.ts";
-import { legacyRpc, type MessageStream } from "../legacy-rpc.ts";
+import { send } from "../rev-2025/session-calls.ts";
+import { callForTask, form, isElicitation, job, questionsOn, reply, yes } from "../rev-2025/task-calls.ts";
+import { type MessageStream, rpc2025 } from "../rpc-2025.ts";
 import type { Message } from "../rpc-client.ts";
 import { eventually, inTime, serve } from "../serve.ts";
 import { startFleet, stopFleet } from "./fleet.ts";
@@ -31,7 +31,7 @@ const open = async (capabilities: Record<string, unknown> = form) => {
   const tools = [job, { ...job, name: "careful", prepare }];
   const fleet = await startFleet(2, { clock, tools, plainTools: [greet], fake: { clock } });
   const [a, b] = fleet.replicas as [(typeof fleet.replicas)[0], (typeof fleet.replicas)[0]];
-  const atA = await legacyRpc(a.url, { capabilities });
+  const atA = await rpc2025(a.url, { capabilities });
   /** Replicas look for what was passed on by their own time. */
   const inTurns = (isTrue: () => unknown): Promise<void> =>
     eventually(async () => {
@@ -74,7 +74,7 @@ describe("a reply that arrives at another replica than the one whose call waits 
   test("is not passed on for another session", async () => {
     const { atA, b, clock } = await open();
     const call = await atA.open("tools/call", { name: "greet" });
-    const stranger = await legacyRpc(b.url, { capabilities: form });
+    const stranger = await rpc2025(b.url, { capabilities: form });
     const question = await call.find(isElicitation);
     await reply(stranger, question);
     await inTime(b.server.close());
@@ -94,7 +94,7 @@ test("a reply is passed on by a store that others share but that tells no change
     await serve({ clock, store, plainTools: [greet] }),
     await serve({ clock, store, plainTools: [greet] }),
   ];
-  const atA = await legacyRpc(a.url, { capabilities: form });
+  const atA = await rpc2025(a.url, { capabilities: form });
   const call = await atA.open("tools/call", { name: "greet" });
   expect(await reply(atA.at(b.url), await call.find(isElicitation))).toBe(202);
   await eventually(async () => {
@@ -105,7 +105,7 @@ test("a reply is passed on by a store that others share but that tells no change
 
 test("replies to another replica are taken up to sixteen in one batch", async () => {
   const { a, b, clock, inTurns } = await open();
-  const session = await legacyRpc(a.url, { revision: "2025-03-26", capabilities: form });
+  const session = await rpc2025(a.url, { revision: "2025-03-26", capabilities: form });
   const calls: MessageStream[] = [];
   for (let count = 0; count < 17; count++) calls.push(await session.open("tools/call", { name: "greet" }));
   const batch = [];
@@ -163,9 +163,9 @@ describe("a reply about a task that is no answer to its question", () => {
     await reply(atB, next(own, 1), { task: { ...created, lastUpdatedAt: created.createdAt, pollInterval: 100 } });
     const isOf = (method: string) => (message: Message) => message.method === method;
     await inTurns(() => own.messages.some(isOf("tasks/get")));
-    const { id: lookId } = await own.find(isOf("tasks/get"));
+    const { id: pollId } = await own.find(isOf("tasks/get"));
     await atB.send({
-      id: lookId,
+      id: pollId,
       result: { ...created, status: "completed", lastUpdatedAt: created.createdAt },
     });
     await inTurns(() => own.messages.some(isOf("tasks/result")));

@@ -1,7 +1,16 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { fakeClock } from "@taskbridge/testkit";
-import { callForTask, form, isElicitation, questionsOn, relatedTo, reply, sentOn, yes } from "../legacy/task-calls.ts";
-import { type LegacyRpc, legacyRpc } from "../legacy-rpc.ts";
+import {
+  callForTask,
+  form,
+  isElicitation,
+  questionsOn,
+  relatedTo,
+  reply,
+  sentOn,
+  yes,
+} from "../rev-2025/task-calls.ts";
+import { type Rpc2025, rpc2025 } from "../rpc-2025.ts";
 import type { Message } from "../rpc-client.ts";
 import { eventually, inTime } from "../serve.ts";
 import { type FleetOptions, startFleet, stopFleet } from "./fleet.ts";
@@ -15,7 +24,7 @@ const accepted = { action: "accept", content: { ok: true } };
 const open = async (options: FleetOptions = {}, capabilities: Record<string, unknown> = form) => {
   const fleet = await startFleet(2, options);
   const [a, b] = fleet.replicas as [(typeof fleet.replicas)[0], (typeof fleet.replicas)[0]];
-  const atA = await legacyRpc(a.url, { capabilities });
+  const atA = await rpc2025(a.url, { capabilities });
   return { ...fleet, a, b, atA, atB: atA.at(b.url) };
 };
 
@@ -63,7 +72,7 @@ describe("[H-13] the answer to a question of a task", () => {
 
   test("is not taken from another session, nor under an ID that nobody was asked with", async () => {
     const { a, b, atA, backend, asked, taskId } = await openAsked("its own stream");
-    const others = [await legacyRpc(a.url, { capabilities: form }), await legacyRpc(b.url, { capabilities: form })];
+    const others = [await rpc2025(a.url, { capabilities: form }), await rpc2025(b.url, { capabilities: form })];
     for (const rpc of others) expect(await reply(rpc, asked)).toBe(202);
     const id = String(asked.id);
     const forged = [
@@ -137,7 +146,7 @@ describe("a session whose own stream is at another replica than its calls", () =
 
   test("hears nothing of what other sessions of its owner have begun", async () => {
     const { a, b, own, clock, backend, atB } = await openApart();
-    const other = await legacyRpc(b.url, { capabilities: form });
+    const other = await rpc2025(b.url, { capabilities: form });
     await callForTask(other);
     backend.of().ask(question);
     const theirs = await other.at(a.url).listen();
@@ -174,14 +183,14 @@ describe("a wait at one replica", () => {
   test("and one at another are asked once together, and the other may answer as well", async () => {
     const { atA, atB, backend } = await open();
     const taskId = await callForTask(atA);
-    const rpcs: readonly LegacyRpc[] = [atA, atB];
+    const rpcs: readonly Rpc2025[] = [atA, atB];
     const waits = await Promise.all(rpcs.map((rpc) => rpc.open("tasks/result", { taskId })));
     backend.of().ask(question);
     await eventually(() => questionsOn(...waits).length > 0);
     expect(questionsOn(...waits)).toHaveLength(1);
     // Whoever was not asked answers.
     const index = waits.findIndex((wait) => questionsOn(wait).length > 0);
-    await reply(rpcs[1 - index] as LegacyRpc, questionsOn(...waits)[0] as Message);
+    await reply(rpcs[1 - index] as Rpc2025, questionsOn(...waits)[0] as Message);
     await eventually(() => backend.of().answers.length === 1);
     backend.of().succeed(1);
     for (const wait of waits) await wait.find(({ result }) => result !== undefined);

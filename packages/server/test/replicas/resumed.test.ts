@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { callForTask, form, isElicitation, reply, yes } from "../legacy/task-calls.ts";
-import { legacyRpc, type MessageStream } from "../legacy-rpc.ts";
+import { callForTask, form, isElicitation, reply, yes } from "../rev-2025/task-calls.ts";
+import { type MessageStream, rpc2025 } from "../rpc-2025.ts";
 import type { Message } from "../rpc-client.ts";
 import { eventually, inTime } from "../serve.ts";
 import { startFleet, stopFleet } from "./fleet.ts";
@@ -16,8 +16,8 @@ const isAnswer = ({ result, error }: Message): boolean => result !== undefined |
 const open = async (revision = "2025-11-25") => {
   const fleet = await startFleet(2);
   const [a, b] = fleet.replicas as [(typeof fleet.replicas)[0], (typeof fleet.replicas)[0]];
-  const atA = await legacyRpc(a.url, { capabilities: form, revision });
-  const taskId = await callForTask(await legacyRpc(a.url));
+  const atA = await rpc2025(a.url, { capabilities: form, revision });
+  const taskId = await callForTask(await rpc2025(a.url));
   const wait = await atA.open("tasks/result", { taskId }, { id: "wait" });
   return { ...fleet, a, b, atA, atB: atA.at(b.url), taskId, wait };
 };
@@ -87,7 +87,7 @@ describe("[H-14] a tasks/result whose stream is lost", () => {
   test("is another session's for nobody, and a made-up ID opens the session's own stream", async () => {
     const { b, wait, backend, atA, taskId } = await open();
     const id = await firstId(wait);
-    const stranger = await legacyRpc(b.url, { capabilities: form });
+    const stranger = await rpc2025(b.url, { capabilities: form });
     for (const [rpc, eventId] of [
       [stranger, id],
       [atA, `${id.slice(0, -1)}_`],
@@ -104,7 +104,7 @@ describe("[H-14] a tasks/result whose stream is lost", () => {
 
   test("cannot go on for clients of earlier revisions, which take no event without data", async () => {
     const fleet = await startFleet(1, { wires: ["2025-11-25", "sep-1686"] });
-    const rpc = await legacyRpc(fleet.replicas[0]?.url ?? "", { revision: "2025-06-18" });
+    const rpc = await rpc2025(fleet.replicas[0]?.url ?? "", { revision: "2025-06-18" });
     const stream = await rpc.open("tasks/result", { taskId: "nope" });
     await inTime(stream.ended);
     expect(stream.eventIds).toEqual([]);
@@ -117,7 +117,7 @@ test("the first SDK's client gets the result that it waits for when the replica 
   await client.connect(new FirstHttpTransport(new URL("http://127.0.0.1:1/mcp"), { fetch: fleet.fetch }) as never);
   const { replicas, backend } = fleet;
   await client.listTools();
-  const taskId = await callForTask(await legacyRpc(replicas[0]?.url ?? ""));
+  const taskId = await callForTask(await rpc2025(replicas[0]?.url ?? ""));
   const before = [...fleet.served];
   const result = client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
   await eventually(() => fleet.served.some((count, index) => count > (before[index] ?? 0)));

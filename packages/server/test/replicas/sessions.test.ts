@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { memoryStore } from "@taskbridge/core/memory";
-import { readCapabilities } from "@taskbridge/protocol/rev-2025-11-25";
+import { readCapabilities } from "@taskbridge/protocol/tasks-2025-11-25";
 import { fakeClock } from "@taskbridge/testkit";
 import type { Authenticator } from "../../src/index.ts";
-import { mintSessionId } from "../../src/legacy/session-id.ts";
+import { mintSessionId } from "../../src/rev-2025/session-id.ts";
 import { createSealer } from "../../src/sealer.ts";
 import { openStateKeys } from "../../src/state-keys.ts";
-import { accept, openSession, ping, send, statusOf } from "../legacy/session-calls.ts";
-import { callForTask, form, isElicitation, yes } from "../legacy/task-calls.ts";
-import { legacyRpc } from "../legacy-rpc.ts";
+import { accept, openSession, ping, send, statusOf } from "../rev-2025/session-calls.ts";
+import { callForTask, form, isElicitation, yes } from "../rev-2025/task-calls.ts";
+import { rpc2025 } from "../rpc-2025.ts";
 import { inTime, serve, stopAll } from "../serve.ts";
 import { type FleetOptions, startFleet, stopFleet } from "./fleet.ts";
 
@@ -26,7 +26,7 @@ const bearer = (name: string) => ({ authorization: `Bearer ${name}` });
 const open = async (options: FleetOptions = {}, capabilities: Record<string, unknown> = {}) => {
   const fleet = await startFleet(2, options);
   const [a, b] = fleet.replicas as [(typeof fleet.replicas)[0], (typeof fleet.replicas)[0]];
-  const atA = await legacyRpc(a.url, { capabilities });
+  const atA = await rpc2025(a.url, { capabilities });
   return { ...fleet, a, b, atA, atB: atA.at(b.url) };
 };
 
@@ -51,7 +51,7 @@ describe("[H-12] a session of a 2025 revision", () => {
     ["2025-06-18", { name: "job", arguments: {}, task: {} }, "structuredContent"],
   ])("keeps its revision, %s", async (revision, params, member) => {
     const { a, b } = await open();
-    const session = await legacyRpc(a.url, { revision });
+    const session = await rpc2025(a.url, { revision });
     expect((await session.at(b.url).request("tools/call", params)).result).toHaveProperty(member);
   });
 
@@ -112,11 +112,11 @@ describe("[H-12] a session of a 2025 revision", () => {
 
   test("of servers that share neither a store nor a key is unknown elsewhere; one key for both is enough", async () => {
     const [one, two] = [await serve(), await serve()];
-    const apart = await legacyRpc(one.url);
+    const apart = await rpc2025(one.url);
     expect(await statusOf(two.url, apart.sessionId)).toBe(404);
     const stateKey = "k".repeat(32);
     const [three, four] = [await serve({ stateKey }), await serve({ stateKey })];
-    const together = await legacyRpc(three.url);
+    const together = await rpc2025(three.url);
     expect(await statusOf(four.url, together.sessionId)).toBe(200);
     const other = await serve({ stateKey: "l".repeat(32) });
     expect(await statusOf(other.url, together.sessionId)).toBe(404);
@@ -146,7 +146,7 @@ describe("[H-12] a session of a 2025 revision", () => {
       tasks: { list: {}, cancel: {}, requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } },
       experimental: { padding: { text: "x".repeat(50_000) } },
     };
-    const { sessionId } = await legacyRpc(url, { capabilities });
+    const { sessionId } = await rpc2025(url, { capabilities });
     expect(sessionId).toMatch(/^[\x21-\x7e]{32,400}$/);
     expect(await statusOf(url, sessionId)).toBe(200);
   });
@@ -165,7 +165,7 @@ describe("the key of sessions", () => {
   test("is made once for all replicas that share a store", async () => {
     const store = memoryStore();
     const servers = await Promise.all(Array.from({ length: 5 }, () => serve({ store })));
-    const { sessionId } = await legacyRpc(servers[0]?.url ?? "");
+    const { sessionId } = await rpc2025(servers[0]?.url ?? "");
     for (const { url } of servers) expect(await statusOf(url, sessionId)).toBe(200);
   });
 
@@ -173,7 +173,7 @@ describe("the key of sessions", () => {
     const clock = fakeClock();
     const store = { ...memoryStore({ clock }), close: async () => {} };
     const first = await serve({ store });
-    const { sessionId } = await legacyRpc(first.url);
+    const { sessionId } = await rpc2025(first.url);
     await inTime(first.server.close());
     const second = await serve({ store });
     expect(await statusOf(second.url, sessionId)).toBe(200);

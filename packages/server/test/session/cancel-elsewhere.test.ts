@@ -5,9 +5,9 @@ import type { ServeContext } from "../../src/mcp/serve-context.ts";
 import { silentLog } from "../../src/server-log.ts";
 import { toOrigin } from "../../src/session/call-origin.ts";
 import { cancelElsewhere } from "../../src/session/cancel-elsewhere.ts";
-import type { LegacySession } from "../../src/session/legacy-session.ts";
+import type { Session2025 } from "../../src/session/session-2025.ts";
 
-const session = { name: "session" } as LegacySession;
+const session = { name: "session" } as Session2025;
 
 /** An owner with so many open tasks, of which the oldest, listed last, is that of the call. */
 const cancelAmong = async (count: number) => {

@@ -22,16 +22,16 @@ export interface BlockingCall {
 }
 
 /** Documented: half an hour at most, five minutes unless set. */
-const httpSeconds = { most: 1_800, unset: 300 };
+const httpSeconds = { max: 1_800, unset: 300 };
 /** Documented of `events.await_callback`. */
 const awaitSeconds = 43_200;
 /** A timer of Node ends at once beyond 2^31 ms. */
-const longestTimerMs = 2 ** 30;
+const maxTimerMs = 2 ** 30;
 
 export const sleep = async (seconds: number, signal: AbortSignal): Promise<void> => {
   const until = Date.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0; left = until - Date.now())
-    await delay(Math.min(left, longestTimerMs), undefined, { signal });
+    await delay(Math.min(left, maxTimerMs), undefined, { signal });
 };
 
 /** @throws A ValueError of workflows when the number is below zero. */
@@ -65,7 +65,8 @@ const fromBody = (bytes: Buffer, type: string): Value => {
   return /^text\/|charset=/.test(type) ? bytes.toString() : bytes;
 };
 
-const headerName = (name: string): string => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+const headerName = (name: string): string =>
+  name.replace(/(^|-)[a-z]/g, (replicaMessage) => replicaMessage.toUpperCase());
 
 const unreachable = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
 
@@ -85,7 +86,7 @@ const request = async (method: string, args: Arguments, signal: AbortSignal): Pr
   const url = new URL(address);
   if (args.has("query")) for (const [key, value] of textsOf(args.map("query"))) url.searchParams.append(key, value);
   const seconds = args.has("timeout") ? secondsOf(args, "timeout") : httpSeconds.unset;
-  const limit = AbortSignal.timeout(Math.min(seconds, httpSeconds.most) * 1000);
+  const limit = AbortSignal.timeout(Math.min(seconds, httpSeconds.max) * 1000);
   const body = args.has("body") ? { body: toBody(args.any("body"), headers) } : {};
   try {
     const answer = await fetch(url, { method, headers, ...body, signal: AbortSignal.any([signal, limit]) });

@@ -3,7 +3,7 @@ import type { Scope } from "./scope.ts";
 import { errorOf, type Value, WorkflowError } from "./values.ts";
 
 /** Documented: branches and iterations of an execution that run at once. */
-export const mostAtOnce = 20;
+export const maxAtOnce = 20;
 
 export interface Branch {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface Branch {
 /** Every branch runs to its end, whatever becomes of the others. */
 export const runBranches = async (
   branches: readonly Branch[],
-  most: number,
+  max: number,
   scope: Scope,
   thread: Thread,
 ): Promise<void> => {
@@ -34,7 +34,7 @@ export const runBranches = async (
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(most, branches.length, mostAtOnce) }, work));
+  await Promise.all(Array.from({ length: Math.min(max, branches.length, maxAtOnce) }, work));
   const [first] = failed;
   if (first === undefined) return;
   const shown = failed.map(({ id, error }) => new Map<string, Value>(Object.entries({ id, error: error.value })));

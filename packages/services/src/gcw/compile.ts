@@ -1,5 +1,5 @@
 import { blockingCalls, sleep } from "./blocking-calls.ts";
-import { type Branch, mostAtOnce, runBranches } from "./branches.ts";
+import { type Branch, maxAtOnce, runBranches } from "./branches.ts";
 import { functions, toArguments } from "./functions.ts";
 import { retry } from "./retry.ts";
 import {
@@ -92,9 +92,9 @@ const jump = (context: Context, to: Value): Flow => {
 const assign: Compile = (context, body) => {
   const entries = source.itemsOf(context, body.get("assign"), "assign").map((item) => {
     const [target, value] = source.namedItem(context, item, "assign");
-    const place = source.toExpression(context, target).target;
-    if (place === undefined) throw source.refuse(context, "`assign` has a target that is no variable or element");
-    return { ...place, value: source.toEvaluated(context, value) };
+    const location = source.toExpression(context, target).target;
+    if (location === undefined) throw source.refuse(context, "`assign` has a target that is no variable or element");
+    return { ...location, value: source.toEvaluated(context, value) };
   });
   return async (scope, thread) => {
     for (const { name, path, value } of entries) {
@@ -216,13 +216,13 @@ const parallel: Compile = (outer, body) => {
     throw source.refuse(context, "`parallel` needs either `branches` or `for`");
   const names = fields.has("shared") ? source.itemsOf(context, fields.get("shared"), "shared") : [];
   const shared = new Set(names.map((name) => source.nameOf(context, name, "shared")));
-  const limit = source.toEvaluated(context, fields.get("concurrency_limit") ?? BigInt(mostAtOnce));
+  const limit = source.toEvaluated(context, fields.get("concurrency_limit") ?? BigInt(maxAtOnce));
   const branchesOf = fields.has("for") ? iterationBranches(context, fields) : namedBranches(context, fields);
   return async (scope, thread) => {
-    const most = limit(scope, thread);
-    if (typeof most !== "bigint" || most < 1n)
+    const maximum = limit(scope, thread);
+    if (typeof maximum !== "bigint" || maximum < 1n)
       throw errorOf("ValueError", "`concurrency_limit` is no positive integer");
-    await runBranches(branchesOf(scope, thread), Number(most), { ...innerScope(scope), shared }, thread);
+    await runBranches(branchesOf(scope, thread), Number(maximum), { ...innerScope(scope), shared }, thread);
     return undefined;
   };
 };

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { ApiError } from "./api-error.ts";
 import { type Host, sleep } from "./blocking-calls.ts";
-import { newThread, type Place, type Program, placesOf, runProgram } from "./run.ts";
+import { type Location, newThread, type Program, recordKeysOf, runProgram } from "./run.ts";
 import { errorOf, isMap, toJson, type Value, type ValueMap, WorkflowError } from "./values.ts";
 
 /** One execution of a workflow, which runs from its creation on. */
@@ -79,7 +79,7 @@ export const startExecution = (given: ExecutionOptions): Execution => {
     },
     cancel: () => finish("CANCELLED"),
     view: (isFull) => {
-      const running = end === undefined ? placesOf(thread) : [];
+      const running = end === undefined ? recordKeysOf(thread) : [];
       const last = thread.run.last === undefined ? [] : [thread.run.last];
       const currentSteps = running.length > 0 ? running : last;
       return {
@@ -161,7 +161,7 @@ export const deliver = (callback: Callback, method: string, request: ValueMap, t
 };
 
 /** Execution.Error of the API. */
-const failureOf = (error: unknown, at: Place | undefined): object => {
+const failureOf = (error: unknown, at: Location | undefined): object => {
   const value = error instanceof WorkflowError ? error.value : new Map([["message", String(error)]]);
   const tags = isMap(value) ? (value.get("tags") ?? null) : null;
   const payload = toJson(value);
@@ -169,6 +169,6 @@ const failureOf = (error: unknown, at: Place | undefined): object => {
     Array.isArray(tags) && tags.length > 0
       ? `${toJson(tags)}: ${(error as Error).message}`
       : `RuntimeError: ${payload}`;
-  const place = at === undefined ? "" : `\nin step "${at.step}", routine "${at.routine}"`;
-  return { payload, context: summary + place, stackTrace: at === undefined ? {} : { elements: [at] } };
+  const where = at === undefined ? "" : `\nin step "${at.step}", routine "${at.routine}"`;
+  return { payload, context: summary + where, stackTrace: at === undefined ? {} : { elements: [at] } };
 };

@@ -34,13 +34,13 @@ export const retry = (context: Context, value: Value): Retry => {
       throw errorOf("ValueError", `\`${name}\` is not a number from 0 on`);
     };
   };
-  const [most, initial, longest, factor] = (["max_retries", "initial_delay", "max_delay", "multiplier"] as const).map(
+  const [max, initial, maxLength, factor] = (["max_retries", "initial_delay", "max_delay", "multiplier"] as const).map(
     number,
   );
   return async (error, attempts, scope, thread) => {
-    const read = (one: typeof most): number => one?.(scope, thread) ?? 0;
-    if (attempts >= read(most) || !(await matches(error, thread))) return undefined;
-    return Math.min(read(initial) * read(factor) ** attempts, read(longest));
+    const read = (one: typeof max): number => one?.(scope, thread) ?? 0;
+    if (attempts >= read(max) || !(await matches(error, thread))) return undefined;
+    return Math.min(read(initial) * read(factor) ** attempts, read(maxLength));
   };
 };
 

@@ -3,7 +3,7 @@ import type { Host } from "./blocking-calls.ts";
 import type { Scope } from "./scope.ts";
 import { errorOf, type Value } from "./values.ts";
 
-export interface Place {
+export interface Location {
   readonly routine: string;
   readonly step: string;
 }
@@ -13,7 +13,7 @@ export type Flow = { readonly next: string } | { readonly returned: Value } | un
 
 export type Block = (scope: Scope, thread: Thread) => Promise<Flow>;
 
-export interface Step extends Place {
+export interface Step extends Location {
   readonly run: Block;
 }
 
@@ -34,7 +34,7 @@ export interface Run {
   readonly host: Host;
   readonly signal: AbortSignal;
   /** The step that was entered last. */
-  last?: Place;
+  last?: Location;
   steps: number;
 }
 
@@ -42,13 +42,13 @@ export interface Run {
 export interface Thread {
   readonly run: Run;
   readonly branches: Set<Thread>;
-  at: Place | undefined;
+  at: Location | undefined;
   /** How many routines wait for the one that runs. */
   depth: number;
 }
 
 /** Documented limits of an execution. */
-const mostSteps = 100_000;
+const maxSteps = 100_000;
 const mostDepth = 20;
 /** So that a loop that never waits lets a cancellation arrive. */
 const stepsInTurn = 100;
@@ -56,15 +56,15 @@ const stepsInTurn = 100;
 export const newThread = (run: Run, depth = 0): Thread => ({ run, branches: new Set(), at: undefined, depth });
 
 /** Where a run is: the innermost step of each branch. A step that waits for its branches is none of them. */
-export const placesOf = (thread: Thread): readonly Place[] => {
-  if (thread.branches.size > 0) return [...thread.branches].flatMap(placesOf);
+export const recordKeysOf = (thread: Thread): readonly Location[] => {
+  if (thread.branches.size > 0) return [...thread.branches].flatMap(recordKeysOf);
   return thread.at === undefined ? [] : [thread.at];
 };
 
 const enter = async ({ routine, step }: Step, thread: Thread): Promise<void> => {
   const { run } = thread;
   run.signal.throwIfAborted();
-  if (++run.steps > mostSteps) throw errorOf("ResourceLimitError", `more than ${mostSteps} steps`);
+  if (++run.steps > maxSteps) throw errorOf("ResourceLimitError", `more than ${maxSteps} steps`);
   if (run.steps % stepsInTurn === 0) await turn(undefined, { signal: run.signal });
   thread.at = { routine, step };
   run.last = thread.at;

@@ -110,10 +110,10 @@ const onlyQuery = ({ query }: Call, ...known: readonly string[]): void => {
     if (!name.startsWith("$") && !known.includes(name)) throw invalid(`there is no parameter ${name}`);
 };
 
-const pageSizeOf = ({ query }: Call, unset: number, most: number): number => {
+const pageSizeOf = ({ query }: Call, unset: number, max: number): number => {
   const text = query.get("pageSize") ?? "0";
   if (!/^\d+$/.test(text)) throw invalid(`pageSize is ${text}`);
-  return Number(text) === 0 ? unset : Math.min(Number(text), most);
+  return Number(text) === 0 ? unset : Math.min(Number(text), max);
 };
 
 /** A page of what comes after the token, which is the key of the item before. */

@@ -88,8 +88,8 @@ export const toExpression = (context: Context, text: string): Parsed => {
 const callFunction = (name: string, args: readonly Value[], { run }: Thread): Value => {
   const { params, run: apply } = functions[name] as (typeof functions)[string];
   const names = params.map((param) => param.replace("?", ""));
-  const least = params.filter((param) => !param.endsWith("?")).length;
-  if (args.length < least || args.length > names.length)
+  const min = params.filter((param) => !param.endsWith("?")).length;
+  if (args.length < min || args.length > names.length)
     throw errorOf("TypeError", `${name} takes ${params.join(", ") || "no argument"}`);
   const given = new Map(args.map((value, index) => [names[index] ?? "", value]));
   return apply(toArguments(name, given), run.host.environment);

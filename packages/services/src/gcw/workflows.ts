@@ -18,13 +18,13 @@ export interface Workflow {
 /** Documented of Workflow.labels and Execution.labels; international characters are allowed. */
 const labelKey = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
 const labelValue = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
-const mostLabels = 64;
+const maxLabels = 64;
 /** Documented of an execution's argument. */
-const mostArgumentBytes = 32 * 1024;
+const maxArgumentBytes = 32 * 1024;
 
 const toLabels = (given: unknown): ReadonlyMap<string, string> => {
   const entries = Object.entries(given ?? {});
-  if (entries.length > mostLabels) throw invalid(`${entries.length} labels, at most ${mostLabels} are allowed`);
+  if (entries.length > maxLabels) throw invalid(`${entries.length} labels, at most ${maxLabels} are allowed`);
   for (const [key, value] of entries)
     if (!labelKey.test(key) || typeof value !== "string" || !labelValue.test(value))
       throw invalid(`the label ${key}=${value} is not allowed`);
@@ -42,7 +42,7 @@ const toProgram = (source: unknown): Program => {
 const toInput = (argument: string | undefined): Value | undefined => {
   if (argument === undefined || argument === "") return undefined;
   const bytes = Buffer.byteLength(argument);
-  if (bytes > mostArgumentBytes) throw invalid(`argument has ${bytes} bytes, at most ${mostArgumentBytes} are allowed`);
+  if (bytes > maxArgumentBytes) throw invalid(`argument has ${bytes} bytes, at most ${maxArgumentBytes} are allowed`);
   try {
     return parseJson(argument);
   } catch (error) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { freePort } from "../../src/free-port.ts";
 import { compile } from "../../src/gcw/compile.ts";
-import { newThread, placesOf, runProgram } from "../../src/gcw/run.ts";
+import { newThread, recordKeysOf, runProgram } from "../../src/gcw/run.ts";
 import { host, runSource } from "./interpreter.ts";
 
 const closes: (() => void)[] = [];
@@ -231,7 +231,7 @@ describe("a cancellation ends", () => {
     const running = runProgram(compile(source), undefined, thread);
     // The run reaches its first step in the turn it is started in, but for a loop that never waits.
     await new Promise((resolve) => setImmediate(resolve));
-    expect(placesOf(thread)).toEqual([{ routine: "main", step: at }]);
+    expect(recordKeysOf(thread)).toEqual([{ routine: "main", step: at }]);
     stopping.abort(new Error("stopped"));
     await expect(running).rejects.toThrow();
     await expect(running).rejects.not.toHaveProperty("value");

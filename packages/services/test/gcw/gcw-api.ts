@@ -37,9 +37,9 @@ export const gcwApi = (url: string, location = "projects/demo/locations/here"): 
       }),
     );
   const below = (name: string): string => name.slice(location.length + 1);
-  const poll = async <Value>(look: () => Promise<Value | undefined>): Promise<Value> => {
+  const poll = async <Value>(inspect: () => Promise<Value | undefined>): Promise<Value> => {
     for (const deadline = Date.now() + limitMs; Date.now() < deadline; ) {
-      const seen = await look();
+      const seen = await inspect();
       if (seen !== undefined) return seen;
     }
     throw new Error(`not within ${limitMs} ms`);

@@ -116,7 +116,7 @@ main:
         return: \${got.body}
 `;
 
-export const tells = `
+export const reports = `
 main:
   params: [input]
   steps:

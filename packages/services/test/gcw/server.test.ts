@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type GcwServer, startGcw } from "../../src/gcw/server.ts";
 import { type GcwApi, gcwApi } from "./gcw-api.ts";
-import { asks, calls, dawdles, fails, parts, sleeps, tells } from "./gcw-workflows.ts";
+import { asks, calls, dawdles, fails, parts, reports, sleeps } from "./gcw-workflows.ts";
 
 describe("a Google Cloud Workflows of one's own", () => {
   let server: GcwServer;
@@ -11,7 +11,7 @@ describe("a Google Cloud Workflows of one's own", () => {
   beforeAll(async () => {
     server = await startGcw();
     api = gcwApi(server.url);
-    const all = { asks, fails, dawdles, sleeps, parts, calls, tells };
+    const all = { asks, fails, dawdles, sleeps, parts, calls, reports };
     for (const [name, source] of Object.entries(all))
       expect((await api.deploy(name, source, { labels: { team: "red" } })).status).toBe(200);
   }, 60_000);
@@ -130,8 +130,8 @@ describe("a Google Cloud Workflows of one's own", () => {
       result: expect.any(String),
       status: { currentSteps: [{ routine: "main", step: "done" }] },
     });
-    const told = { id: name.split("/").at(-1), where: "here", input: { id: 9 } };
-    expect(JSON.parse(String(whole.result))).toEqual(told);
+    const reported = { id: name.split("/").at(-1), where: "here", input: { id: 9 } };
+    expect(JSON.parse(String(whole.result))).toEqual(reported);
     const path = name.slice(name.indexOf("workflows/"));
     expect((await api.call("GET", `${path}?view=BASIC`)).body).toEqual(outline);
     const listed = await api.call(

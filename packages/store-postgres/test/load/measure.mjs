@@ -101,21 +101,21 @@ async function compareAll(stores) {
 
 /** @param {Awaited<ReturnType<typeof prepare>>[]} stores @param {string} name @param {(one: Awaited<ReturnType<typeof prepare>>) => Promise<unknown>} work */
 async function compare(stores, name, work) {
-  const took = stores.map(() => []);
+  const durations = stores.map(() => []);
   for (let round = 0; round < rounds; round++) {
     for (const [index, one] of stores.entries()) {
       const startedAt = performance.now();
       await work(one);
-      took[index].push(performance.now() - startedAt);
+      durations[index].push(performance.now() - startedAt);
     }
   }
-  console.log(`${name.padEnd(18)}${took.map((all) => describe(all).padStart(16)).join("")}`);
+  console.log(`${name.padEnd(18)}${durations.map((all) => describe(all).padStart(16)).join("")}`);
 }
 
-/** @param {number[]} took */
-function describe(took) {
-  took.sort((a, b) => a - b);
-  const at = (share) => (took[Math.floor(took.length * share)] ?? 0).toFixed(1);
+/** @param {number[]} durations */
+function describe(durations) {
+  durations.sort((a, b) => a - b);
+  const at = (share) => (durations[Math.floor(durations.length * share)] ?? 0).toFixed(1);
   return `${at(0.5)} / ${at(0.99)}`;
 }
 
@@ -136,13 +136,13 @@ async function rate(name, width, work) {
 /** @param {import("@taskbridge/core/store").TaskStore} store @param {() => string} some */
 async function purge(store, some) {
   const readUntil = async (isOver) => {
-    const took = [];
-    while (!isOver(took.length)) {
+    const durations = [];
+    while (!isOver(durations.length)) {
       const startedAt = performance.now();
       await store.read(some());
-      took.push(performance.now() - startedAt);
+      durations.push(performance.now() - startedAt);
     }
-    return took;
+    return durations;
   };
   console.log(`reads alone: ${describe(await readUntil((count) => count >= rounds))} ms`);
   const startedAt = performance.now();

@@ -19,26 +19,26 @@ export interface ChangeListenerOptions {
 }
 
 const firstPauseMs = 50;
-const longestPauseMs = 2_000;
+const maxPauseMs = 2_000;
 
 /** Listens on a connection of its own, and after that is lost on another one, for as long as somebody watches. */
 export const createChangeListener = (options: ChangeListenerOptions): ChangeListener => {
   const { client, channel, origin, timeoutMs } = options;
-  const listeners = new Set<{ readonly tell: (taskId: TaskId | undefined) => void }>();
+  const listeners = new Set<{ readonly notify: (taskId: TaskId | undefined) => void }>();
   let connection: Redis | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
   let isClosed = false;
 
-  const tellAll = (taskId: TaskId | undefined): void => {
-    for (const { tell } of [...listeners]) tell(taskId);
+  const notifyAll = (taskId: TaskId | undefined): void => {
+    for (const { notify } of [...listeners]) notify(taskId);
   };
 
-  const hear = (text: string): void => {
+  const onNotice = (text: string): void => {
     const [from, ...taskIds] = parseChangeMessage(text);
     if (from === origin) return;
-    if (taskIds.length === 0) tellAll(undefined);
-    for (const taskId of taskIds) tellAll(asTaskId(taskId));
+    if (taskIds.length === 0) notifyAll(undefined);
+    for (const taskId of taskIds) notifyAll(asTaskId(taskId));
   };
 
   const stop = (): void => {
@@ -51,7 +51,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
   const startLater = (): void => {
     stop();
     if (listeners.size === 0) return;
-    timer = setTimeout(start, Math.min(firstPauseMs * 2 ** failures, longestPauseMs)).unref();
+    timer = setTimeout(start, Math.min(firstPauseMs * 2 ** failures, maxPauseMs)).unref();
     failures = Math.min(failures + 1, 10);
   };
 
@@ -65,7 +65,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
     // Whoever only listens would not notice that the other side is gone.
     const heartbeat = setInterval(() => opened.ping().catch(() => {}), timeoutMs).unref();
     const isCurrent = (): boolean => connection === opened;
-    opened.on("message", (_channel: string, text: string) => hear(text));
+    opened.on("message", (_channel: string, text: string) => onNotice(text));
     opened.on("end", () => {
       clearInterval(heartbeat);
       if (isCurrent()) startLater();
@@ -76,7 +76,7 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
       if (!isCurrent()) return;
       failures = 0;
       // What was changed before this moment was not heard.
-      tellAll(undefined);
+      notifyAll(undefined);
     };
     subscribe().catch(() => {
       if (isCurrent()) startLater();
@@ -84,9 +84,9 @@ export const createChangeListener = (options: ChangeListenerOptions): ChangeList
   };
 
   return {
-    watch: (tell) => {
+    watch: (notify) => {
       if (isClosed) return () => {};
-      const listener = { tell };
+      const listener = { notify };
       listeners.add(listener);
       if (listeners.size === 1) start();
       return () => {

@@ -1,7 +1,7 @@
 import {
   BridgeError,
   type ReviseOptions,
-  removedIdTakenMs,
+  removedIdReservedMs,
   revisionConflict,
   type TaskId,
   type TaskRecord,
@@ -22,18 +22,18 @@ const recordMissing = (taskId: TaskId): BridgeError =>
   new BridgeError("not_found", `there is no task ${taskId}`, { operation: "revise" });
 
 /** Where a record stands in the indexes of other slots. */
-interface Places {
+interface RecordKeys {
   readonly keys: IndexKeys;
   readonly entry: string;
 }
 
-const placesOf = (context: StoreContext, { record, attempt }: StoredRecord): Places => ({
+const recordKeysOf = (context: StoreContext, { record, attempt }: StoredRecord): RecordKeys => ({
   keys: indexKeysOf(context.keys, record),
   entry: toEntry(record, attempt),
 });
 
 /** Indexes in which these places are and the others are not. */
-const differing = (these: Places, others: Places): string[] =>
+const differing = (these: RecordKeys, others: RecordKeys): string[] =>
   these.keys.flatMap((key, index) =>
     key === undefined || (key === others.keys[index] && these.entry === others.entry) ? [] : [key],
   );
@@ -65,7 +65,7 @@ export const reviseRecord = async (
       return revised;
     }
     const stored = parseStored(before ?? "");
-    const [old, next] = [placesOf(context, stored), placesOf(context, { ...stored, record: revised })];
+    const [old, next] = [recordKeysOf(context, stored), recordKeysOf(context, { ...stored, record: revised })];
     entering = differing(next, old).map((key) => ({ call: ["zadd", key, 0, next.entry] }));
   }
 };
@@ -108,8 +108,8 @@ const moveEntries = async (
   entered: readonly Command[],
 ): Promise<void> => {
   const stored = parseStored(storedBefore);
-  const before = placesOf(context, stored);
-  const after = placesOf(context, { ...stored, record: revised });
+  const before = recordKeysOf(context, stored);
+  const after = recordKeysOf(context, { ...stored, record: revised });
   const leaving = differing(before, after).map((key): Command => ({ call: ["zrem", key, before.entry] }));
   await context.port.send({ ...call, isDurable: false }, [...leaving, ...entered]);
 };
@@ -131,7 +131,7 @@ export const removeRecord = async (
     const remove: Command = {
       script: removeScript,
       keys: keysInSlot(context.keys, taskId),
-      args: [taskId, keys.payloads(taskId), held, removedIdTakenMs, expectedRevision ?? ""],
+      args: [taskId, keys.payloads(taskId), held, removedIdReservedMs, expectedRevision ?? ""],
     };
     // Not in one go: where a key could not be marked, the record must stay.
     await port.send(call, holding);
@@ -143,8 +143,10 @@ export const removeRecord = async (
     const leave = (step: "hold" | "end"): Command[] =>
       stored.uniqueKeys.map(({ key }) => leaveKey(keys, key, stored.attempt, step, context.now()));
     if (outcome === "done") {
-      const { keys: places, entry } = placesOf(context, stored);
-      const leaving = places.flatMap((key): Command[] => (key === undefined ? [] : [{ call: ["zrem", key, entry] }]));
+      const { keys: locations, entry } = recordKeysOf(context, stored);
+      const leaving = locations.flatMap((key): Command[] =>
+        key === undefined ? [] : [{ call: ["zrem", key, entry] }],
+      );
       await port.send(call, [...leaving, ...leave("end")]);
       return true;
     }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   BridgeError,
   type CreateOptions,
-  longestCreateMs,
+  maxCreateMs,
   type TaskId,
   type TaskRecord,
   type UniqueKey,
@@ -19,11 +19,11 @@ import { toEntry } from "./index-entry.ts";
 import { judgeKeys } from "./judge-keys.ts";
 import { judgeSlots, type OpenLimit } from "./judge-slots.ts";
 import { signatureOf, toStored } from "./stored-record.ts";
-import { freeKey, takeKey, toHolderText } from "./unique-keys.ts";
+import { freeKey, reserveKey, toHolderText } from "./unique-keys.ts";
 
 const createScript = loadScript("create-record");
-const isTakenScript = loadScript("is-taken");
-const takeSlotScript = loadScript("take-slot");
+const isReservedScript = loadScript("is-taken");
+const acquireSlotScript = loadScript("take-slot");
 
 type NewRecord = Omit<TaskRecord, "revision">;
 
@@ -52,11 +52,11 @@ export const createRecord = async (
   assertWellFormed(record.taskId);
   for (let tries = 0; ; tries++) {
     const plan = planAttempt(context, call, record, options);
-    if (await takePlaces(context, call, plan, tries)) {
+    if (await acquireSlots(context, call, plan, tries)) {
       const outcome = await write(context, call, plan);
       if (outcome === "created") return plan.record;
       await undo(context, call, plan);
-      if (outcome === "taken") throw takenBy(record.taskId);
+      if (outcome === "taken") throw inUseBy(record.taskId);
       await context.readTime();
     }
     await pause(call, tries);
@@ -64,17 +64,15 @@ export const createRecord = async (
 };
 
 const planAttempt = (context: StoreContext, call: Call, record: NewRecord, options: CreateOptions): Plan => {
-  const deadline = context.now() + Math.min(call.endsAt - performance.now(), longestCreateMs);
+  const deadline = context.now() + Math.min(call.endsAt - performance.now(), maxCreateMs);
   const attempt = newAttempt(deadline);
   const { maxOpenForOwner, maxOpenForTool } = options;
   const { keys } = context;
   const all = [
-    { scope: "owner" as const, most: maxOpenForOwner, set: keys.openOfOwner(record.owner) },
-    { scope: "tool" as const, most: maxOpenForTool, set: keys.openOfTool(record.tool) },
+    { scope: "owner" as const, max: maxOpenForOwner, set: keys.openOfOwner(record.owner) },
+    { scope: "tool" as const, max: maxOpenForTool, set: keys.openOfTool(record.tool) },
   ];
-  const limits = record.slotHeld
-    ? all.flatMap(({ most, ...limit }) => (most === null ? [] : [{ ...limit, most }]))
-    : [];
+  const limits = record.slotHeld ? all.flatMap(({ max, ...limit }) => (max === null ? [] : [{ ...limit, max }])) : [];
   return {
     record: JSON.parse(JSON.stringify({ ...record, revision: 1 })),
     attempt,
@@ -91,19 +89,19 @@ const withoutRepeats = (uniqueKeys: readonly UniqueKey[]): readonly UniqueKey[] 
 ];
 
 /** True when all places are ours. False: none is, but that may be different in a moment. Throws the refusal. */
-const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: number): Promise<boolean> => {
+const acquireSlots = async (context: StoreContext, call: Call, plan: Plan, tries: number): Promise<boolean> => {
   const { keys } = context;
   const { record, attempt, entry, limits, options } = plan;
   const { uniqueKeys } = options;
   if (uniqueKeys.length === 0 && limits.length === 0) return true;
   const [isTaken, ...replies] = await context.port.send(call, [
     {
-      script: isTakenScript,
+      script: isReservedScript,
       keys: [keys.record(record.taskId), keys.shardOf(record.taskId).removed],
       args: [record.taskId],
     },
-    ...uniqueKeys.map((key) => takeKey(keys, key, toHolderText(key, attempt, record.taskId), context.now())),
-    ...limits.map(({ set, most }): Command => ({ script: takeSlotScript, keys: [set], args: [entry, most] })),
+    ...uniqueKeys.map((key) => reserveKey(keys, key, toHolderText(key, attempt, record.taskId), context.now())),
+    ...limits.map(({ set, max }): Command => ({ script: acquireSlotScript, keys: [set], args: [entry, max] })),
   ]);
   const taken = uniqueKeys.flatMap(({ key }, index) => {
     const holder = replies[index];
@@ -114,7 +112,7 @@ const takePlaces = async (context: StoreContext, call: Call, plan: Plan, tries: 
   await undo(context, call, plan);
   // Keys before limits: a repeated call is to find its task also when the owner is full.
   const holder = isTaken === 0 ? await judgeKeys(context, call, taken, record.taskId, tries) : record.taskId;
-  if (holder !== undefined) throw takenBy(holder);
+  if (holder !== undefined) throw inUseBy(holder);
   if (taken.length === 0) await judgeSlots(context, call, full, record, tries);
   return false;
 };
@@ -165,14 +163,14 @@ const assertWellFormed = (taskId: TaskId): void => {
   throw new BridgeError("invalid_input", "a task ID must be well-formed Unicode", { operation: "create" });
 };
 
-const takenBy = (taskId: TaskId): BridgeError =>
+const inUseBy = (taskId: TaskId): BridgeError =>
   new BridgeError("conflict", `taken by task ${taskId}`, { operation: "create", data: { taskId } });
 
-const longestPauseMs = 50;
+const maxPauseMs = 50;
 
 const pause = async (call: Call, tries: number): Promise<void> => {
   // Random, so that two that are in each other's way do not keep meeting.
-  const ms = Math.min(2 ** tries, longestPauseMs) * (0.5 + Math.random());
+  const ms = Math.min(2 ** tries, maxPauseMs) * (0.5 + Math.random());
   if (performance.now() + ms >= call.endsAt) {
     throw new BridgeError("unavailable", "another create that needs the same keys or places is not decided", {
       operation: call.operation,

@@ -61,13 +61,13 @@ const earliest = (answers: readonly ShardAnswer[], limit: number): readonly Cand
 /** How often each process looks at all shards (milliseconds). */
 const tendEveryMs = 20_000;
 /** So many shards at least are asked in one round trip. */
-const leastShards = 16;
+const minShards = 16;
 /** Each is asked for as many records at least: what is due at one time is spread unevenly. */
-const leastShare = 4;
+const minShare = 4;
 /** So many shards are asked for the earliest wake-up of all: nearly always the first has it. */
 const shardsForNext = 4;
 /** Others may claim what we are about to. */
-const mostTries = 3;
+const maxTries = 3;
 
 export const createDueRecords = (context: StoreContext): DueRecords => {
   const { port, keys, now } = context;
@@ -80,11 +80,13 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
     if (performance.now() - tendedAt < tendEveryMs) return;
     tendedAt = performance.now();
     try {
-      const places = shards.map((shard) => {
+      const locations = shards.map((shard) => {
         const { due, lapsing, aborted, removed } = keys.shard(shard);
         return { keys: [due, lapsing, aborted, removed], args: [] };
       });
-      const [firsts] = (await port.send(call, [{ forEach: tendScript, places, first: [now()] }])) as [readonly Reply[]];
+      const [firsts] = (await port.send(call, [{ forEach: tendScript, locations, first: [now()] }])) as [
+        readonly Reply[],
+      ];
       const hints = await readHints(call, "+inf", shards.length);
       const known = new Map(hints.map(({ shard, at }) => [shard, at]));
       const missed = shards.flatMap((shard, index): Hint[] => {
@@ -127,19 +129,19 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
     await port.send(call, missed.map(lower));
   };
 
-  /** The earliest of what is due in some shards, at most `most` of each. */
-  const askShards = async (call: Call, asked: readonly Hint[], most: number, ask: Ask): Promise<ShardAnswer[]> => {
+  /** The earliest of what is due in some shards, at most `maximum` of each. */
+  const askShards = async (call: Call, asked: readonly Hint[], maximum: number, ask: Ask): Promise<ShardAnswer[]> => {
     const replies = (await port.send(
       call,
       asked.map(({ shard }) => {
         const { due, claims } = keys.shard(shard);
-        return { script: candidatesScript, keys: [due, claims], args: [ask.at, most, ask.isClaiming ? 1 : 0] };
+        return { script: candidatesScript, keys: [due, claims], args: [ask.at, maximum, ask.isClaiming ? 1 : 0] };
       }),
     )) as (readonly string[])[];
     return asked.map((hint, index) => {
       const [first = "", ...flat] = replies[index] ?? [];
       const candidates = pairsOf(flat).map(([taskId, at]) => ({ taskId: asTaskId(taskId), at }));
-      return { hint, first: first === "" ? undefined : Number(first), candidates, isCut: candidates.length >= most };
+      return { hint, first: first === "" ? undefined : Number(first), candidates, isCut: candidates.length >= maximum };
     });
   };
 
@@ -149,7 +151,7 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
    */
   const askForEarliest = async (call: Call, asked: readonly Hint[], ask: Ask): Promise<ShardAnswer[]> => {
     const { limit } = ask;
-    const share = Math.min(limit, Math.max(leastShare, Math.ceil((2 * limit) / asked.length)));
+    const share = Math.min(limit, Math.max(minShare, Math.ceil((2 * limit) / asked.length)));
     const answers = await askShards(call, asked, share, ask);
     const last = earliest(answers, limit)[limit - 1]?.at ?? Number.POSITIVE_INFINITY;
     const isShort = ({ isCut, candidates }: ShardAnswer): boolean => isCut && (candidates.at(-1)?.at ?? last) < last;
@@ -164,7 +166,7 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
     const hints = await readHints(call, ask.at, shards.length);
     const answers: ShardAnswer[] = [];
     let found: readonly Candidate[] = [];
-    const step = Math.max(limit, leastShards);
+    const step = Math.max(limit, minShards);
     for (let next = 0; next < hints.length; next += step) {
       // What is earliest of all lies in the shards whose own earliest is.
       if (found.length >= limit && (found[limit - 1]?.at ?? 0) <= (hints[next]?.at ?? 0)) break;
@@ -197,7 +199,7 @@ export const createDueRecords = (context: StoreContext): DueRecords => {
           candidates.map(({ taskId }) => toRead(taskId, claimForMs)),
         );
         const records = replies.flatMap((text) => (typeof text === "string" ? [parseRecord(text)] : []));
-        if (records.length > 0 || candidates.length === 0 || tries === mostTries) return records;
+        if (records.length > 0 || candidates.length === 0 || tries === maxTries) return records;
       }
     },
 

@@ -62,7 +62,7 @@ export const walkSets = (
     const [pages] = (await port.send(call, [
       {
         forEach: pagesScript,
-        places: low.map(({ set, last }) => ({ keys: [set], args: [bound(last)] })),
+        locations: low.map(({ set, last }) => ({ keys: [set], args: [bound(last)] })),
         first: [each],
       },
     ])) as [readonly (readonly string[])[]];
@@ -78,7 +78,7 @@ export const walkSets = (
   return {
     next: async (count) => {
       const found: string[] = [];
-      do found.push(...takeKnown(strands, count - found.length));
+      do found.push(...selectKnown(strands, count - found.length));
       while (found.length < count && (await readAhead(count - found.length)));
       return found;
     },
@@ -89,13 +89,13 @@ export const walkSets = (
  * Takes the newest of what has been read, as far as no strand runs dry that may go on: what it has next may be newer than what
  * the others have.
  */
-const takeKnown = (strands: readonly Strand[], count: number): readonly string[] => {
+const selectKnown = (strands: readonly Strand[], count: number): readonly string[] => {
   const going = strands.filter(({ isAtEnd }) => !isAtEnd);
   if (going.some(({ ahead }) => ahead.length === 0)) return [];
   const [known] = going.flatMap(({ ahead }) => ahead.slice(-1)).sort(newestFirst);
   const isKnown = (entry: string): boolean => known === undefined || newestFirst(entry, known) <= 0;
   const ready = strands.flatMap(({ ahead }) => ahead.filter(isKnown)).sort(newestFirst);
-  const told = new Set(ready.slice(0, count));
-  for (const strand of strands) strand.ahead = strand.ahead.filter((entry) => !told.has(entry));
-  return [...told];
+  const returned = new Set(ready.slice(0, count));
+  for (const strand of strands) strand.ahead = strand.ahead.filter((entry) => !returned.has(entry));
+  return [...returned];
 };

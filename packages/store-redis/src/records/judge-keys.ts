@@ -9,7 +9,7 @@ import { freeKey, type KeyHolder, parseHolder } from "./unique-keys.ts";
 export const abortScript: Script = loadScript("abort-attempt");
 
 /** A key that somebody else has, and what is kept under it. */
-export interface TakenKey {
+export interface ConflictingKey {
   readonly key: string;
   readonly holder: string;
 }
@@ -24,7 +24,7 @@ export const triesForOwn = 4;
 export const judgeKeys = async (
   context: StoreContext,
   call: Call,
-  taken: readonly TakenKey[],
+  taken: readonly ConflictingKey[],
   ownId: TaskId,
   tries: number,
 ): Promise<TaskId | undefined> => {

@@ -12,7 +12,7 @@ export interface OpenLimit {
   readonly scope: "owner" | "tool";
   /** Key of the set of open records. */
   readonly set: string;
-  readonly most: number;
+  readonly max: number;
 }
 
 /** The most IDs that are named in a `limit_exceeded`. */
@@ -38,9 +38,9 @@ export const judgeSlots = async (
   for (const limit of full) {
     const count = (): Promise<number> => countOpen(context, call, limit.set, isRepeated);
     const open = await (isOwnTurn ? count() : lateCount(context, limit.set, count));
-    if (open < limit.most) continue;
+    if (open < limit.max) continue;
     const openTaskIds = await ownOpenTasks(context, call, record, limit.scope);
-    throw new BridgeError("limit_exceeded", `the ${limit.scope} has ${open} open tasks of at most ${limit.most}`, {
+    throw new BridgeError("limit_exceeded", `the ${limit.scope} has ${open} open tasks of at most ${limit.max}`, {
       operation: "create",
       data: { scope: limit.scope, openTaskIds },
     });
@@ -56,7 +56,7 @@ interface Counted {
 const counted = new WeakMap<StoreContext["port"], Map<string, Counted>>();
 
 /** A count serves at least this long (milliseconds), and ten times as long as it took. */
-const leastServed = 1_000;
+const minServed = 1_000;
 
 /**
  * A full set is counted once for all who are refused within a second or so: retrying clients are what a full tool has, and
@@ -74,8 +74,8 @@ const lateCount = ({ port }: StoreContext, set: string, count: () => Promise<num
   sets.set(set, fresh);
   fresh.open.then(
     () => {
-      const tookMs = performance.now() - now;
-      fresh.until = performance.now() + Math.max(leastServed, 10 * tookMs);
+      const durationMs = performance.now() - now;
+      fresh.until = performance.now() + Math.max(minServed, 10 * durationMs);
     },
     () => sets.delete(set),
   );

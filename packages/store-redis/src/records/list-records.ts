@@ -38,9 +38,9 @@ interface Found {
 const getScript = loadScript("read-records");
 
 /** As many as a ref may have had that was taken over; more than one is rare. */
-const mostCandidates = 16;
+const maxCandidates = 16;
 /** So many records at most are read at once. */
-const mostAtOnce = 512;
+const maxAtOnce = 512;
 /** What an attempt that came to nothing has left is only taken away when it is this old (milliseconds), be clocks apart or not. */
 const graceMs = 60_000;
 
@@ -54,8 +54,8 @@ export const listRecords = async (context: StoreContext, call: Call, listing: Li
   );
   const records: TaskRecord[] = [];
   // One more than asked tells whether there is a next page.
-  for (let count = limit + 1; records.length <= limit; count = Math.min(2 * count, mostAtOnce)) {
-    const entries = await walk.next(Math.min(count, mostAtOnce));
+  for (let count = limit + 1; records.length <= limit; count = Math.min(2 * count, maxAtOnce)) {
+    const entries = await walk.next(Math.min(count, maxAtOnce));
     if (entries.length === 0) break;
     const found = await readEntries(context, call, entries);
     if (set !== undefined) await dropGone(context, call, set, found);
@@ -98,8 +98,8 @@ const readEntries = async (
   entries: readonly string[],
 ): Promise<readonly Found[]> => {
   const parsed = entries.map(parseEntry);
-  const places = parsed.map(({ taskId }) => ({ keys: [keys.record(taskId)], args: [] }));
-  const [texts] = (await port.send(call, [{ forEach: getScript, places, first: [] }])) as [readonly Reply[]];
+  const locations = parsed.map(({ taskId }) => ({ keys: [keys.record(taskId)], args: [] }));
+  const [texts] = (await port.send(call, [{ forEach: getScript, locations, first: [] }])) as [readonly Reply[]];
   return entries.map((entry, index): Found => {
     const text = texts[index];
     const stored = typeof text === "string" ? parseStored(text) : undefined;
@@ -137,7 +137,7 @@ export const findRecord = async (
   by: ExecutionKey,
 ): Promise<TaskRecord | undefined> => {
   const set = context.keys.execution(adapterId, by);
-  const [entries] = (await context.port.send(call, [{ call: ["zrevrange", set, 0, mostCandidates - 1] }])) as [
+  const [entries] = (await context.port.send(call, [{ call: ["zrevrange", set, 0, maxCandidates - 1] }])) as [
     readonly string[],
   ];
   if (entries.length === 0) return undefined;

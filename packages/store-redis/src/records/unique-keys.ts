@@ -43,7 +43,7 @@ export const parseHolder = (text: string): KeyHolder => {
   };
 };
 
-export const takeKey = (keys: Keys, key: UniqueKey, text: string, now: number): Command => ({
+export const reserveKey = (keys: Keys, key: UniqueKey, text: string, now: number): Command => ({
   script: takeScript,
   keys: [keys.unique(key.key), keys.lapsing(key.key)],
   args: [text, key.until ?? "", now],

@@ -73,20 +73,20 @@ export const createClientPort = (client: RedisClient, timeoutMs: number): RedisP
   /** False once a server that looks like one has turned out to be several, behind something that speaks for them. */
   let isOneServer = !isCluster(client);
 
-  const runForEach = async ({ forEach, places, first }: ForEach, isFollowed: boolean): Promise<Reply> => {
+  const runForEach = async ({ forEach, locations, first }: ForEach, isFollowed: boolean): Promise<Reply> => {
     const run = (keys: readonly string[], args: readonly Argument[]): Promise<Reply> =>
       runScript(forEach, keys, [...first, ...args], false, isFollowed);
     if (isOneServer) {
       try {
-        const keys = places.flatMap((place) => place.keys);
-        const args = places.flatMap((place) => place.args);
+        const keys = locations.flatMap((location) => location.keys);
+        const args = locations.flatMap((location) => location.args);
         return await run(keys, args);
       } catch (error) {
         if (!startsWith(error, "CROSSSLOT")) throw error;
         isOneServer = false;
       }
     }
-    const replies = await Promise.all(places.map(({ keys, args }) => run(keys, args)));
+    const replies = await Promise.all(locations.map(({ keys, args }) => run(keys, args)));
     return (replies as (readonly Reply[])[]).map(([reply = null]) => reply);
   };
 

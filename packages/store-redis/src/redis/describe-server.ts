@@ -23,7 +23,7 @@ export const describeServer = async (
   const database = isCluster(client) ? undefined : String(client.options.db ?? 0);
   return {
     kind: kindOf(info, isCluster(client)),
-    place: addressOf(client).replace(/\/\d+$/, ""),
+    location: addressOf(client).replace(/\/\d+$/, ""),
     ...(database === undefined ? {} : { database }),
     namespace: `prefix ${prefix}`,
     ...toDurability(appends, synced),

@@ -29,7 +29,7 @@ export type Command =
  */
 export interface ForEach {
   readonly forEach: Script;
-  readonly places: readonly { readonly keys: readonly string[]; readonly args: readonly Argument[] }[];
+  readonly locations: readonly { readonly keys: readonly string[]; readonly args: readonly Argument[] }[];
   readonly first: readonly Argument[];
 }
 

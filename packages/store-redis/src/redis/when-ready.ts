@@ -6,7 +6,7 @@ import { isLoginRefused } from "./to-error.ts";
 /** What is known of a client's connection. */
 interface Connection {
   /** Since when it is away: milliseconds of `performance.now()`. Undefined while it is there. */
-  awaySince: number | undefined;
+  unavailableSince: number | undefined;
   /** Why. */
   lastError: unknown;
   readonly waiting: Set<(error?: unknown) => void>;
@@ -17,8 +17,8 @@ const connections = new WeakMap<RedisClient, Connection>();
 const observe = (client: RedisClient): Connection => {
   const known = connections.get(client);
   if (known !== undefined) return known;
-  const awaySince = client.status === "ready" ? undefined : performance.now();
-  const connection: Connection = { awaySince, lastError: undefined, waiting: new Set() };
+  const unavailableSince = client.status === "ready" ? undefined : performance.now();
+  const connection: Connection = { unavailableSince, lastError: undefined, waiting: new Set() };
   const settleAll = (error?: unknown): void => {
     for (const settle of [...connection.waiting]) settle(error);
   };
@@ -29,11 +29,11 @@ const observe = (client: RedisClient): Connection => {
   client.on("error", note);
   client.on("node error", note);
   client.on("close", () => {
-    connection.awaySince ??= performance.now();
+    connection.unavailableSince ??= performance.now();
   });
   client.on("end", () => settleAll(new Error("the client is closed")));
   client.on("ready", () => {
-    connection.awaySince = undefined;
+    connection.unavailableSince = undefined;
     connection.lastError = undefined;
     settleAll();
   });
@@ -50,7 +50,7 @@ export const whenReady = (client: RedisClient, call: Call, timeoutMs: number): P
   if (client.status === "ready") return Promise.resolve();
   if (client.status === "end") return Promise.reject(new Error("the client is closed"));
   const cause = (): unknown => connection.lastError ?? new Error("no connection");
-  const waitsUntil = Math.min(call.endsAt, (connection.awaySince ?? performance.now()) + timeoutMs);
+  const waitsUntil = Math.min(call.endsAt, (connection.unavailableSince ?? performance.now()) + timeoutMs);
   if (client.status !== "wait" && waitsUntil <= performance.now()) return Promise.reject(cause());
   return new Promise((resolve, reject) => {
     const settle = (error?: unknown): void => {

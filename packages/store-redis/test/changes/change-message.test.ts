@@ -17,28 +17,28 @@ describeRedis("what others publish on the channel", () => {
   it("is told as that anything may have changed, and ours is told after it", async () => {
     const [url, prefix] = [await sharedUrl(), newPrefix()];
     const [store, other] = [await openStore({ url, prefix }), await openStore({ url, prefix })];
-    const told: unknown[] = [];
-    store.watch?.((taskId) => told.push(taskId));
-    await until("it listens", () => (told.length === 1 ? true : undefined));
+    const notified: unknown[] = [];
+    store.watch?.((taskId) => notified.push(taskId));
+    await until("it listens", () => (notified.length === 1 ? true : undefined));
     const redis = connect(url);
     for (const text of foreign) await redis.publish(`${prefix}changes`, text);
     const { taskId } = await createSample(other);
-    await until("the change is told", () => told.find((id) => id === taskId));
-    expect(told).toEqual([undefined, ...foreign.map(() => undefined), taskId]);
+    await until("the change is told", () => notified.find((id) => id === taskId));
+    expect(notified).toEqual([undefined, ...foreign.map(() => undefined), taskId]);
   });
 
   it("is heard by nobody who watches a store that is closed, and no connection stays", async () => {
     const [url, prefix] = [await sharedUrl(), newPrefix()];
     const store = await openStore({ url, prefix });
     await store.close();
-    const told: unknown[] = [];
-    store.watch?.((taskId) => told.push(taskId));
+    const notified: unknown[] = [];
+    store.watch?.((taskId) => notified.push(taskId));
     // It would be there before what is opened later.
     const other = await openStore({ url, prefix });
-    const heard: unknown[] = [];
-    other.watch?.((taskId) => heard.push(taskId));
-    await until("the other listens", () => (heard.length === 1 ? true : undefined));
-    expect(told).toEqual([]);
+    const received: unknown[] = [];
+    other.watch?.((taskId) => received.push(taskId));
+    await until("the other listens", () => (received.length === 1 ? true : undefined));
+    expect(notified).toEqual([]);
     expect(await connect(url).pubsub("NUMSUB", `${prefix}changes`)).toEqual([`${prefix}changes`, 1]);
   });
 });

@@ -135,13 +135,13 @@ describeRedis(
       await connect(server.url).acl("SETUSER", "taskbridge", "on", ">PASSWORD", ...rights.split(" "));
       const url = `redis://taskbridge:PASSWORD@${server.host}:${server.port}`;
       const [store, other] = [await openStore({ url }), await openStore({ url })];
-      const told: unknown[] = [];
-      store.watch?.((taskId) => told.push(taskId));
-      await until("it listens", () => (told.length > 0 ? true : undefined));
+      const reported: unknown[] = [];
+      store.watch?.((taskId) => reported.push(taskId));
+      await until("it listens", () => (reported.length > 0 ? true : undefined));
       const payloads = [{ name: "secret:a" as const, bytes: new Uint8Array(9) }];
       const options = { uniqueKeys: [{ key: "k", heldForMs: 10 }], maxOpenForOwner: 1, payloads };
       const created = await createSample(other, { wakeAt: 1 }, options);
-      await until("the change is told", () => told.find((taskId) => taskId === created.taskId));
+      await until("the change is told", () => reported.find((taskId) => taskId === created.taskId));
       expect((await rejectionOf(createSample(store, {}, options))).code).toBe("conflict");
       expect((await rejectionOf(createSample(store, {}, { maxOpenForOwner: 1 }))).code).toBe("limit_exceeded");
       expect(await store.due(1, 1000)).toEqual([created]);
@@ -165,13 +165,13 @@ describeRedis(
 describeRedis(
   "what a store tells of its server",
   () => {
-    const told = async (flags: readonly string[], query = ""): Promise<unknown> => {
+    const reported = async (flags: readonly string[], query = ""): Promise<unknown> => {
       const server = await startOwn({ flags: [...flags] });
       const [store, { host }] = [await openStore({ url: `${server.url}${query}` }), new URL(server.url)];
       const description = await store.describe?.();
       expect(description).toMatchObject({
         kind: expect.stringMatching(/^(Redis|Valkey) \d+\.\d+/),
-        place: host,
+        location: host,
         database: query === "" ? "0" : query.slice(1),
         namespace: expect.stringMatching(/^prefix /),
       });
@@ -180,14 +180,14 @@ describeRedis(
     };
 
     it("is product and version, place, database, prefix and durability, with what may be lost", async () => {
-      expect(await told(["--appendonly", "yes", "--appendfsync", "always"], "/3")).toEqual({
+      expect(await reported(["--appendonly", "yes", "--appendfsync", "always"], "/3")).toEqual({
         durability: "appendonly yes, appendfsync always",
       });
-      expect(await told(["--appendonly", "yes", "--appendfsync", "everysec"])).toEqual({
+      expect(await reported(["--appendonly", "yes", "--appendfsync", "everysec"])).toEqual({
         durability: "appendonly yes, appendfsync everysec",
         warning: "appendfsync is everysec: when its machine crashes, the last second or two is lost",
       });
-      expect(await told(["--appendonly", "no"])).toEqual({
+      expect(await reported(["--appendonly", "no"])).toEqual({
         durability: "appendonly no",
         warning: expect.stringMatching(/^appendonly is no: .*; set appendonly yes$/),
       });
@@ -206,7 +206,7 @@ describeRedis(
       await admin.call("acl", "setuser", "app", "on", ">s3cret", "~*", "&*", ...rights.split(" "));
       const url = server.url.replace("//", "//app:s3cret@");
       const description = await (await openStore({ url })).describe?.();
-      expect(description).toMatchObject({ kind: "Redis", place: new URL(url).host });
+      expect(description).toMatchObject({ kind: "Redis", location: new URL(url).host });
       expect(Object.keys(description ?? {})).not.toContain("durability");
       expect(JSON.stringify(description)).not.toContain("s3cret");
     });

@@ -16,7 +16,7 @@ describeRedis("stages that go to one server in one go", () => {
     const stages: readonly Command[][] = [
       [{ script: append, keys: [key], args: ["a"] }],
       [],
-      [{ forEach: append, places: [{ keys: [key], args: [] }], first: ["b"] }],
+      [{ forEach: append, locations: [{ keys: [key], args: [] }], first: ["b"] }],
       [{ call: ["append", key, "c"] }],
       [{ script: last, keys: [key], args: ["d"] }],
     ];

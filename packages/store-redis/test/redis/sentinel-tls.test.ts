@@ -11,17 +11,17 @@ afterEach(() => {
 
 /** Keeps the first bytes of each connection, and answers what it is asked. */
 const listen = async (answer: (asked: string) => string) => {
-  const heard: Buffer[] = [];
+  const received: Buffer[] = [];
   const server = createServer((socket) => {
     opened.push({ close: () => socket.destroy() });
     socket.on("error", () => {});
-    socket.once("data", (bytes) => heard.push(bytes));
+    socket.once("data", (bytes) => received.push(bytes));
     socket.on("data", (bytes) => socket.write(answer(String(bytes))));
   });
   opened.push(server.listen(0, "127.0.0.1"));
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  return { heard, port };
+  return { received, port };
 };
 
 const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
@@ -50,10 +50,10 @@ describe("a store that Sentinels lead to", () => {
     const client = openBySentinels(url, [`${scheme}127.0.0.1:${sentinel.port}`], 2_000);
     opened.push({ close: () => client.disconnect() });
     client.connect().catch(() => {});
-    const first = await until("the master is spoken to", () => master.heard[0]);
-    expect(sentinel.heard[0]?.[0] === handshake).toBe(isEncrypted.sentinel);
+    const first = await until("the master is spoken to", () => master.received[0]);
+    expect(sentinel.received[0]?.[0] === handshake).toBe(isEncrypted.sentinel);
     expect(first[0] === handshake).toBe(isEncrypted.master);
-    if (isEncrypted.master) expect(String(Buffer.concat(master.heard))).not.toContain("s3cret");
+    if (isEncrypted.master) expect(String(Buffer.concat(master.received))).not.toContain("s3cret");
   });
 
   it("speaks TLS to Sentinels of rediss://, before any password", async () => {
@@ -61,7 +61,7 @@ describe("a store that Sentinels lead to", () => {
     const client = openBySentinels("rediss://mine", [`rediss://app:s3cret@127.0.0.1:${sentinel.port}`], 2_000);
     opened.push({ close: () => client.disconnect() });
     client.connect().catch(() => {});
-    const first = await until("the Sentinel is spoken to", () => sentinel.heard[0]);
+    const first = await until("the Sentinel is spoken to", () => sentinel.received[0]);
     expect(first[0]).toBe(handshake);
   });
 });

@@ -43,10 +43,10 @@ it.each([
   [new Error("Connection is closed."), "unavailable", "the connection was lost"],
   [new Error("Reached the max retries per request limit (which is 0)."), "unavailable", "the connection was lost"],
 ])("tells operators what %s means", (error, code, part) => {
-  const told = toError(error, "redis:6379", "read");
-  expect([told.code, told.operation]).toEqual([code, "read"]);
-  expect(told.message).toContain("Redis at redis:6379");
-  expect(told.message).toContain(part);
+  const reported = toError(error, "redis:6379", "read");
+  expect([reported.code, reported.operation]).toEqual([code, "read"]);
+  expect(reported.message).toContain("Redis at redis:6379");
+  expect(reported.message).toContain(part);
 });
 
 it("leaves out the command, which may hold a password, and passes on what is told already", () => {

@@ -2,7 +2,7 @@ import type { Call } from "../call.ts";
 import type { Callback } from "../callback.ts";
 import { exhausted, GoogleError, notFound, unauthenticated } from "../google-error.ts";
 import { readPage, readPageSize } from "../page.ts";
-import { resolveExecution, toPlace, type World } from "../world.ts";
+import { resolveExecution, toLocation, type World } from "../world.ts";
 import { toExecutionName } from "./to-execution.ts";
 
 /**
@@ -51,6 +51,6 @@ export const sendHttpCallback = (world: World, { resource, token, httpMethod, bo
     throw new GoogleError("INVALID_ARGUMENT", `The callback expects ${callback.method}, not ${httpMethod}.`);
   if (callback.slot !== undefined) throw exhausted("The callback has a request that was not processed yet.");
   execution.deliver(callback, { method: httpMethod, body, contentType });
-  world.quietUntil.delete(toPlace(world, resource));
+  world.quietUntil.delete(toLocation(world, resource));
   return undefined;
 };

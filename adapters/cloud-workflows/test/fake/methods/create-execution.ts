@@ -3,7 +3,7 @@ import type { Call } from "../call.ts";
 import { createExecution, type Execution } from "../execution.ts";
 import { exhausted, failedPrecondition, invalidArgument } from "../google-error.ts";
 import type { HistoryLevel, Workflow } from "../workflow.ts";
-import { activate, countActive, resolveWorkflow, settleBacklog, toPlace, type World } from "../world.ts";
+import { activate, countActive, resolveWorkflow, settleBacklog, toLocation, type World } from "../world.ts";
 import { type ExecutionJson, toExecutionJson } from "./to-execution.ts";
 
 export interface CreateInput {
@@ -15,7 +15,7 @@ export interface CreateInput {
 }
 
 /** "The size limit is 32KB" (discovery document). That bytes of UTF-8 are counted and 32,768 of them are allowed is assumed. */
-const mostArgumentBytes = 32_768;
+const maxArgumentBytes = 32_768;
 
 /**
  * Each call makes another execution: there is no ID and no request ID to give, and the answer is all that tells the name.
@@ -36,8 +36,8 @@ export const createOne = (
 
 /** Adds an execution without asking anybody, for tests that need thousands. */
 export const addExecution = (world: World, workflow: Workflow, input: CreateInput): Execution => {
-  const place = toPlace(world, workflow.name);
-  const isQueued = mustQueue(world, place, input);
+  const location = toLocation(world, workflow.name);
+  const isQueued = mustQueue(world, location, input);
   world.sequence += 1;
   const execution = createExecution({
     id: randomUUID(),
@@ -52,7 +52,7 @@ export const addExecution = (world: World, workflow: Workflow, input: CreateInpu
       input.executionHistoryLevel ?? workflow.executionHistoryLevel ?? "EXECUTION_HISTORY_LEVEL_UNSPECIFIED",
     isQueued,
     clockNow: world.clock.now,
-    onEnd: (ended) => world.active.get(place)?.delete(ended),
+    onEnd: (ended) => world.active.get(location)?.delete(ended),
   });
   workflow.executions.push(execution);
   workflow.byId.set(execution.id, execution);
@@ -62,8 +62,8 @@ export const addExecution = (world: World, workflow: Workflow, input: CreateInpu
     if (same === undefined) workflow.byLabel.set(label, [execution]);
     else same.push(execution);
   }
-  if (!isQueued) activate(world, place, execution);
-  else if (world.queued.get(place)?.push(execution) === undefined) world.queued.set(place, [execution]);
+  if (!isQueued) activate(world, location, execution);
+  else if (world.queued.get(location)?.push(execution) === undefined) world.queued.set(location, [execution]);
   return execution;
 };
 
@@ -71,10 +71,10 @@ export const addExecution = (world: World, workflow: Workflow, input: CreateInpu
  * Beyond the quota of concurrent executions a start is backlogged, unless it says otherwise, and refused with 429 when it
  * does or when the backlog is full: https://cloud.google.com/workflows/quotas
  */
-const mustQueue = (world: World, place: string, input: CreateInput): boolean => {
-  settleBacklog(world, place);
-  if (countActive(world, place) < world.mostActive) return false;
-  const isFull = (world.queued.get(place)?.length ?? 0) >= world.mostQueued;
+const mustQueue = (world: World, location: string, input: CreateInput): boolean => {
+  settleBacklog(world, location);
+  if (countActive(world, location) < world.maxActive) return false;
+  const isFull = (world.queued.get(location)?.length ?? 0) >= world.maxQueued;
   if (isFull || input.disableConcurrencyQuotaOverflowBuffering === true)
     throw exhausted("Too many concurrent executions.");
   return true;
@@ -100,8 +100,8 @@ const readBody = (body: string): CreateInput => {
 const checkArgument = (argument: string | undefined): void => {
   if (argument === undefined || argument === "") return;
   const bytes = Buffer.byteLength(argument);
-  if (bytes > mostArgumentBytes)
-    throw invalidArgument(`Argument size of ${bytes} bytes exceeds the limit of ${mostArgumentBytes} bytes`);
+  if (bytes > maxArgumentBytes)
+    throw invalidArgument(`Argument size of ${bytes} bytes exceeds the limit of ${maxArgumentBytes} bytes`);
   try {
     JSON.parse(argument);
   } catch {

@@ -7,7 +7,7 @@ import { type FieldSet, type Predicate, toPredicate } from "../query/match-filte
 import { parseOrderBy } from "../query/order-by.ts";
 import { type Filter, parseFilter } from "../query/parse-filter.ts";
 import type { Workflow } from "../workflow.ts";
-import { isForgotten, resolveWorkflow, settleBacklog, toPlace, type World } from "../world.ts";
+import { isForgotten, resolveWorkflow, settleBacklog, toLocation, type World } from "../world.ts";
 import { toExecutionText, type ViewName } from "./to-execution.ts";
 
 interface Listed {
@@ -51,13 +51,13 @@ const orderable: Readonly<Record<string, (item: Listed) => string | number>> = {
 
 /** Default and most of a page, by view (discovery document). */
 const usualPage = 100;
-const mostPage = { BASIC: 1_000, FULL: 100 } as const;
+const maxPage = { BASIC: 1_000, FULL: 100 } as const;
 
 export const listExecutions = (world: World, { resource, query }: Call): JsonText => {
   const workflow = resolveWorkflow(world, resource);
-  settleBacklog(world, toPlace(world, resource));
+  settleBacklog(world, toLocation(world, resource));
   const wanted = readView(query.get("view"), "BASIC");
-  const size = readPageSize(query.get("pageSize"), usualPage, mostPage[wanted]);
+  const size = readPageSize(query.get("pageSize"), usualPage, maxPage[wanted]);
   const filterText = query.get("filter") ?? "";
   const orderBy = query.get("orderBy") ?? "";
   const pages = readPage([resource, wanted, filterText, orderBy], query.get("pageToken"));

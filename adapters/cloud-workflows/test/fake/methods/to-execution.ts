@@ -10,7 +10,7 @@ export type ExecutionJson = Readonly<Record<string, unknown>>;
 
 /**
  * BASIC has "name, start_time, end_time, duration, state, and workflow_revision_id" (discovery document); that it has
- * create_time is not said and so it has not. `told` replaces what the test wants replaced, in either view.
+ * create_time is not said and so it has not. `overrides` replaces what the test wants replaced, in either view.
  */
 export const toExecutionJson = (
   world: World,
@@ -24,12 +24,12 @@ export const toExecutionJson = (
     state: view.state,
     workflowRevisionId: execution.revisionId,
   };
-  const told = world.told.get(execution.id);
+  const response = world.overrides.get(execution.id);
   const full = wanted === "BASIC" ? basic : { ...basic, ...toRest(execution, view) };
-  if (told === undefined) return full;
+  if (response === undefined) return full;
   const hidden = wanted === "BASIC" ? [...onlyInFull] : [];
   return Object.fromEntries(
-    Object.entries({ ...full, ...told }).filter(([name, value]) => value !== undefined && !hidden.includes(name)),
+    Object.entries({ ...full, ...response }).filter(([name, value]) => value !== undefined && !hidden.includes(name)),
   );
 };
 
@@ -37,7 +37,7 @@ export const toExecutionJson = (
 const basicTexts = new WeakMap<ExecutionView, string>();
 
 export const toExecutionText = (world: World, execution: Execution, view: ExecutionView, wanted: ViewName): string => {
-  const isPlain = wanted === "BASIC" && !world.told.has(execution.id);
+  const isPlain = wanted === "BASIC" && !world.overrides.has(execution.id);
   const known = isPlain ? basicTexts.get(view) : undefined;
   if (known !== undefined) return known;
   const text = JSON.stringify(toExecutionJson(world, execution, view, wanted));

@@ -4,7 +4,7 @@ import { type FieldSet, toPredicate } from "../query/match-filter.ts";
 import { parseFilter } from "../query/parse-filter.ts";
 import { toTimestamp } from "../timestamp.ts";
 import type { Workflow } from "../workflow.ts";
-import { resolveWorkflow, toAnswerName, toPlace, type World } from "../world.ts";
+import { resolveWorkflow, toAnswerName, toLocation, type World } from "../world.ts";
 
 const filterable: FieldSet<Workflow> = {
   fields: {
@@ -16,10 +16,10 @@ const filterable: FieldSet<Workflow> = {
 
 /** "A default value of 500 is used. The maximum permitted value is 1000 and values greater are coerced down" (discovery). */
 export const listWorkflows = (world: World, { resource, query }: Call): object => {
-  const place = toPlace(world, resource);
+  const where = toLocation(world, resource);
   const text = query.get("filter") ?? "";
   const accepts = text.trim() === "" ? () => true : toPredicate(parseFilter(text), filterable);
-  const all = [...world.workflows.values()].filter((one) => `${one.project}/${one.location}` === place && accepts(one));
+  const all = [...world.workflows.values()].filter((one) => `${one.project}/${one.location}` === where && accepts(one));
   const pages = readPage([resource, text], query.get("pageToken"));
   const from = pages.from ?? 0;
   const end = from + readPageSize(query.get("pageSize"), 500, 1_000);

@@ -51,7 +51,7 @@ export const describeExecution = (world: World, request: DescribeExecutionInput)
     redriveCount,
     ...toRedrive(view, execution.machine, now),
     ...toArns(execution.startedAs),
-    ...world.told.get(arn),
+    ...world.overrides.get(arn),
   };
 };
 
@@ -102,13 +102,13 @@ export const getExecutionHistory = (world: World, request: GetExecutionHistoryIn
   const now = world.clock.now();
   const latest = now - world.lag.historyMs;
   const pages = readPage([arn, reverseOrder, maxResults], nextToken, now);
-  const told = execution.events().filter(({ timestamp }) => (timestamp?.getTime() ?? 0) <= latest);
-  if (told.length === 0) throw executionDoesNotExist(arn);
-  if (reverseOrder) told.reverse();
+  const reported = execution.events().filter(({ timestamp }) => (timestamp?.getTime() ?? 0) <= latest);
+  if (reported.length === 0) throw executionDoesNotExist(arn);
+  if (reverseOrder) reported.reverse();
   const { after } = pages;
   const isBehind = ({ id = 0 }: HistoryEvent): boolean =>
     after === undefined || (reverseOrder ? id < after : id > after);
-  const rest = told.filter(isBehind);
+  const rest = reported.filter(isBehind);
   const events = rest.slice(0, maxResults);
   return {
     events: includeExecutionData ? events : events.map(withoutData),

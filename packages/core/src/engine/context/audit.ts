@@ -3,7 +3,7 @@ import type { TaskRecord } from "../../contract/task-record.ts";
 /** The kinds of things an operator may want to know afterwards. */
 export type AuditKind =
   | "task_created"
-  | "task_folded"
+  | "task_deduplicated"
   | "start_sent"
   | "start_accepted"
   | "start_refused"

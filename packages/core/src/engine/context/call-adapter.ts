@@ -34,7 +34,7 @@ export interface AdapterCall<Result> {
   readonly record?: TaskRecord;
   run(adapter: WorkflowAdapter, context: CallContext): Promise<Result>;
   /** Takes a result that came after all, when the call had been given up. */
-  takeLate?(result: Result): Promise<void>;
+  applyLate?(result: Result): Promise<void>;
 }
 
 /**
@@ -77,8 +77,8 @@ export const callAdapter = async <Result>(engine: EngineContext, call: AdapterCa
       const running = call.run(adapter, callContext(engine, call.adapterId, deadline.signal));
       running.then(
         (result) => {
-          if (isGivenUp && call.takeLate !== undefined && !engine.closing.aborted)
-            engine.background(call.takeLate(result));
+          if (isGivenUp && call.applyLate !== undefined && !engine.closing.aborted)
+            engine.background(call.applyLate(result));
         },
         () => {},
       );

@@ -28,9 +28,9 @@ export interface EngineContext {
   /** Fires when the engine closes: calls to backends end, and what they would have led to is left to the next process. */
   readonly closing: AbortSignal;
   /** Looks at an execution as soon as may be, whatever its interval: something is known to have changed. */
-  lookSoon(record: TaskRecord): void;
+  inspectSoon(record: TaskRecord): void;
   /** Looks whether an execution has ended, and resolves once what was seen is in the record. */
-  lookForEnd(record: TaskRecord): Promise<void>;
+  inspectStatus(record: TaskRecord): Promise<void>;
   /** Carries out, in this process and at once, what is due for a record: also where no service loop runs. */
   serveSoon(record: TaskRecord): void;
   /** Carries out an effect that this process has claimed, once the caller was answered. */

@@ -49,14 +49,14 @@ const escapePattern = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]
 /** Fills in the defaults. Throws `misconfigured` with `data.path` for a policy that cannot be kept. */
 const resolveTool = (definition: ToolDefinition, path: string): ResolvedTool => {
   const task = { ...defaultTaskPolicy, ...definition.task };
-  for (const [member, least] of [
+  for (const [member, min] of [
     ["retentionMs", 0],
     ["pollIntervalMs", 1],
     ["ackMs", 0],
     ["startDeadlineMs", 1],
     ["dedupeWindowMs", 0],
   ] as const) {
-    requireNumber(task[member], least, `${path}.task.${member}`);
+    requireNumber(task[member], min, `${path}.task.${member}`);
   }
   for (const member of ["maxRunMs", "questionTimeoutMs", "expectedMs", "maxConcurrent"] as const) {
     if (task[member] !== null) requireNumber(task[member], 1, `${path}.task.${member}`);
@@ -69,8 +69,8 @@ const resolveTool = (definition: ToolDefinition, path: string): ResolvedTool => 
   };
 };
 
-const requireNumber = (value: number, least: number, path: string): void => {
-  if (!Number.isSafeInteger(value) || value < least) {
-    throw misconfigured(path, `a whole number of at least ${least} is needed, got ${JSON.stringify(value)}`);
+const requireNumber = (value: number, min: number, path: string): void => {
+  if (!Number.isSafeInteger(value) || value < min) {
+    throw misconfigured(path, `a whole number of at least ${min} is needed, got ${JSON.stringify(value)}`);
   }
 };

@@ -22,7 +22,7 @@ export interface TaskView {
 /** A task as the call that was made for it finds it. */
 export interface CreatedTask extends TaskView {
   /** Nothing was started: the same call is this task already (`task.dedupeWindowMs`). */
-  readonly isFolded: boolean;
+  readonly isDeduplicated: boolean;
   /** The tool's `task.immediateResponse`, filled with this call's arguments. */
   readonly immediateResponse?: string;
 }
@@ -103,11 +103,11 @@ export interface TaskExplanation {
   /** Milliseconds between two looks at present. */
   readonly pollIntervalMs: number;
   /** Epoch milliseconds of the last look by this process, since it started. */
-  readonly lastLookedAt?: number;
+  readonly lastInspectedAt?: number;
   /** What that look failed with, if it did. */
-  readonly lastLookError?: string;
+  readonly lastInspectError?: string;
   /** Milliseconds for which the backend is still left alone, because it refused look-ups. 0: it answers. */
-  readonly backendPenaltyMs: number;
+  readonly backendBackoffMs: number;
 }
 
 /**
@@ -170,13 +170,13 @@ export interface TaskEngine {
   /** Gives back what `by` holds, so that others may ask at once. No effect when it holds nothing, or the task is gone. */
   releaseQuestion(taskId: unknown, access: Access, key: string, by: string): Promise<void>;
   /**
-   * Asks the backend to stop. `latch`: the task is `cancelled` before this resolves, as some wires demand; otherwise it
+   * Asks the backend to stop. `isFinal`: the task is `cancelled` before this resolves, as some wires demand; otherwise it
    * ends as the backend ends. Of an ended task: no effect. Idempotent.
    */
   cancelTask(
     taskId: unknown,
     access: Access,
-    options: { readonly reason: string; readonly latch: boolean },
+    options: { readonly reason: string; readonly isFinal: boolean },
   ): Promise<TaskView>;
   /**
    * Newest first. A page may hold fewer than `limit`, even none, although there is a `cursor`: what its owner has deleted is

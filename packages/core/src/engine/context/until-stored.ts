@@ -5,7 +5,7 @@ import type { EngineContext } from "./engine-context.ts";
 
 /** Pauses between two tries (milliseconds): doubling from the first to the longest. */
 const firstPauseMs = 100;
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 
 /**
  * Repeats work for as long as the store is away, at most `forMs`, or until the engine closes; then rejects as the last try
@@ -17,7 +17,7 @@ export const untilStored = async <Result>(
   work: () => Promise<Result>,
 ): Promise<Result> => {
   const giveUpAt = engine.clock.now() + forMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     try {
       return await work();
     } catch (error) {

@@ -8,8 +8,8 @@ export interface CallPacer {
 }
 
 /** Shares of the interval. Chance keeps one process from being first every time. */
-const leastRetry = 0.2;
-const mostPause = 1.2;
+const minRetry = 0.2;
+const maxPause = 1.2;
 
 /**
  * Calls are spread evenly over the minute. Processes that share the store share the rate as well: whoever gets the lease of
@@ -19,8 +19,7 @@ export const callPacer = (engine: EngineContext, adapterId: AdapterId, ready: ()
   const perMinute = engine.adapters.get(adapterId)?.traits.maxInspectCallsPerMinute;
   if (perMinute === undefined) return { take: () => 0 };
   const intervalMs = Math.ceil(60_000 / perMinute);
-  const random = (least: number, most: number): number =>
-    least + ((most - least) * (engine.random(1)[0] as number)) / 255;
+  const random = (min: number, max: number): number => min + ((max - min) * (engine.random(1)[0] as number)) / 255;
   let nextCallAt = 0;
   let grantedUntil = 0;
   let turn: "none" | "asked" | "granted" = "none";
@@ -33,7 +32,7 @@ export const callPacer = (engine: EngineContext, adapterId: AdapterId, ready: ()
     );
     turn = isOurs ? "granted" : "none";
     grantedUntil = engine.store.now() + intervalMs;
-    if (!isOurs) nextCallAt = engine.store.now() + intervalMs * random(leastRetry, 1);
+    if (!isOurs) nextCallAt = engine.store.now() + intervalMs * random(minRetry, 1);
     ready();
   };
 
@@ -51,7 +50,7 @@ export const callPacer = (engine: EngineContext, adapterId: AdapterId, ready: ()
       }
       turn = "none";
       // Who has had a turn leaves the next one, as often as not, to those who have not.
-      nextCallAt = engine.store.now() + intervalMs * (engine.store.shared ? random(1, mostPause) : 1);
+      nextCallAt = engine.store.now() + intervalMs * (engine.store.shared ? random(1, maxPause) : 1);
       return 0;
     },
   };

@@ -28,11 +28,11 @@ export const chooseDetailed = async (
 ): Promise<(record: TaskRecord) => boolean> => {
   if (questions === "none") return () => false;
   if (maxInspectCallsPerMinute === undefined) return () => true;
-  const most = Math.max(1, Math.floor((maxInspectCallsPerMinute * choice.everyMs) / 60_000));
+  const limit = Math.max(1, Math.floor((maxInspectCallsPerMinute * choice.everyMs) / 60_000));
   const candidates: Candidate[] = [];
   for await (const record of records()) if (mayAsk(record)) candidates.push(toCandidate(record, choice));
   candidates.sort((one, other) => other.urgency - one.urgency || other.createdAt - one.createdAt);
-  const chosen = new Set(candidates.slice(0, most).map(({ taskId }) => taskId));
+  const chosen = new Set(candidates.slice(0, limit).map(({ taskId }) => taskId));
   return ({ taskId }) => chosen.has(taskId);
 };
 

@@ -6,11 +6,11 @@ import type { InspectItem, InspectOutcome } from "../../contract/workflow-adapte
 import { callAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { toFaultEvent } from "../context/until-stored.ts";
-import { type InspectLine, inspectLine } from "./inspect-line.ts";
-import type { Penalty } from "./penalty.ts";
+import { createAnomalyDetector } from "./anomaly-detector.ts";
+import { applyOutcome } from "./apply-outcome.ts";
+import type { Backoff } from "./backoff.ts";
+import { type InspectQueue, inspectQueue } from "./inspect-queue.ts";
 import { pollIntervalMs } from "./poll-interval.ts";
-import { suspicions } from "./suspicions.ts";
-import { takeOutcome } from "./take-outcome.ts";
 
 /** Decides when executions are looked at, so that any number of readers costs a backend no more than one. */
 export interface InspectScheduler {
@@ -19,9 +19,9 @@ export interface InspectScheduler {
   /** Makes the record as fresh as its interval demands, by a look under way or a new one. Undefined: it is. */
   refresh(record: TaskRecord): Promise<void> | undefined;
   /** Looks now, or right after the look under way, whatever the interval. */
-  lookNow(record: TaskRecord, want?: InspectItem["want"]): Promise<void>;
+  inspectNow(record: TaskRecord, want?: InspectItem["want"]): Promise<void>;
   /** Milliseconds since the epoch of this process's last look. */
-  lastLookedAt(taskId: TaskId): number | undefined;
+  lastInspectedAt(taskId: TaskId): number | undefined;
   /** Of its last one that asked for details. */
   lastDetailedAt(taskId: TaskId): number | undefined;
   lastError(taskId: TaskId): string | undefined;
@@ -30,7 +30,7 @@ export interface InspectScheduler {
    * backend is left alone. Undefined: it is as fresh as it should be.
    */
   staleSince(record: TaskRecord): number | undefined;
-  penaltyMs(adapterId: AdapterId): number;
+  backoffMs(adapterId: AdapterId): number;
   /** Whether the last looks at this backend failed altogether. */
   isRefused(adapterId: AdapterId): boolean;
   /** Forgets what is remembered of tasks that were not looked at since. */
@@ -39,7 +39,7 @@ export interface InspectScheduler {
   stop(): void;
 }
 
-interface Look {
+interface Inspection {
   /** When the last look was sent. */
   sentAt?: number;
   /** When the last one was sent that asked for details. */
@@ -62,7 +62,7 @@ interface Ticket {
   readonly record: TaskRecord;
   /** When it may be sent at the earliest. */
   readonly dueAt: number;
-  readonly look: Look;
+  readonly inspection: Inspection;
   done(): void;
 }
 
@@ -73,23 +73,23 @@ const newestShare = 0.05;
 const elsewhereShare = 0.25;
 
 export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
-  const looks = new Map<TaskId, Look>();
-  const lines = new Map<AdapterId, InspectLine<Ticket>>();
+  const inspections = new Map<TaskId, Inspection>();
+  const queues = new Map<AdapterId, InspectQueue<Ticket>>();
   /** How long slow looks take of late, from when they are due until what they tell is written down (milliseconds). */
   const durations = new Map<AdapterId, number>();
-  const suspect = suspicions(engine);
+  const anomalies = createAnomalyDetector(engine);
   let isStopped = false;
 
-  const lineOf = (adapterId: AdapterId): InspectLine<Ticket> => {
-    const line =
-      lines.get(adapterId) ??
-      inspectLine<Ticket>(engine, adapterId, (batch, penalty) => runBatch(adapterId, penalty, batch));
-    lines.set(adapterId, line);
-    return line;
+  const queueOf = (adapterId: AdapterId): InspectQueue<Ticket> => {
+    const queue =
+      queues.get(adapterId) ??
+      inspectQueue<Ticket>(engine, adapterId, (batch, backoff) => runBatch(adapterId, backoff, batch));
+    queues.set(adapterId, queue);
+    return queue;
   };
 
-  const penaltyMs = (adapterId: AdapterId): number =>
-    Math.max(0, (lines.get(adapterId)?.penalty.until ?? 0) - engine.store.now());
+  const backoffMs = (adapterId: AdapterId): number =>
+    Math.max(0, (queues.get(adapterId)?.backoff.until ?? 0) - engine.store.now());
 
   const floorOf = (record: TaskRecord): number =>
     engine.adapters.get(record.adapterId)?.traits.minInspectIntervalMs ?? 0;
@@ -97,159 +97,159 @@ export const inspectScheduler = (engine: EngineContext): InspectScheduler => {
   const intervalOf = (record: TaskRecord): number => {
     const now = engine.store.now();
     const estimatedEndAt = engine.runTimes.expectedEndAt(record);
-    const intervalMs = pollIntervalMs(record, floorOf(record), now, penaltyMs(record.adapterId), estimatedEndAt);
+    const intervalMs = pollIntervalMs(record, floorOf(record), now, backoffMs(record.adapterId), estimatedEndAt);
     // No more is told than can be held.
     return Math.max(intervalMs, Math.ceil(durations.get(record.adapterId) ?? 0));
   };
 
-  const noteDuration = (adapterId: AdapterId, tookMs: number): void => {
+  const noteDuration = (adapterId: AdapterId, durationMs: number): void => {
     const before = durations.get(adapterId) ?? 0;
-    durations.set(adapterId, Math.max(tookMs, before + (tookMs - before) * newestShare));
+    durations.set(adapterId, Math.max(durationMs, before + (durationMs - before) * newestShare));
   };
 
   const enqueue = (record: TaskRecord, want: InspectItem["want"]): Promise<void> => {
-    const look: Look = looks.get(record.taskId) ?? { want };
-    look.want = want;
-    looks.set(record.taskId, look);
+    const inspection: Inspection = inspections.get(record.taskId) ?? { want };
+    inspection.want = want;
+    inspections.set(record.taskId, inspection);
     const inFlight = new Promise<void>((resolve) => {
       const done = (): void => {
-        delete look.inFlight;
-        delete look.giveUp;
+        delete inspection.inFlight;
+        delete inspection.giveUp;
         resolve();
       };
-      look.giveUp = done;
+      inspection.giveUp = done;
       const now = engine.store.now();
-      const delayMs = look.sentAt === undefined ? 0 : Math.max(0, look.sentAt + floorOf(record) - now);
-      lineOf(record.adapterId).push({ record, dueAt: now + delayMs, look, done }, delayMs);
+      const delayMs = inspection.sentAt === undefined ? 0 : Math.max(0, inspection.sentAt + floorOf(record) - now);
+      queueOf(record.adapterId).push({ record, dueAt: now + delayMs, inspection, done }, delayMs);
     });
-    look.inFlight = inFlight;
+    inspection.inFlight = inFlight;
     return inFlight;
   };
 
-  const runBatch = async (adapterId: AdapterId, penalty: Penalty, batch: readonly Ticket[]): Promise<void> => {
-    for (const { look } of batch) {
-      look.sentAt = engine.store.now();
-      if (look.want === "detail") look.detailedAt = look.sentAt;
-      delete look.giveUp;
+  const runBatch = async (adapterId: AdapterId, backoff: Backoff, batch: readonly Ticket[]): Promise<void> => {
+    for (const { inspection } of batch) {
+      inspection.sentAt = engine.store.now();
+      if (inspection.want === "detail") inspection.detailedAt = inspection.sentAt;
+      delete inspection.giveUp;
     }
     try {
       const outcomes = await inspectBatch(engine, adapterId, batch);
       const taskIds = batch.map(({ record }) => record.taskId);
-      const isSuspect = suspect.take(adapterId, taskIds, outcomes);
-      penalty.take(outcomes);
-      await Promise.all(batch.map((ticket, index) => take(ticket, outcomes[index], isSuspect)));
+      const isAnomalous = anomalies.record(adapterId, taskIds, outcomes);
+      backoff.record(outcomes);
+      await Promise.all(batch.map((ticket, index) => apply(ticket, outcomes[index], isAnomalous)));
       // One for the batch: its first has waited longest.
       noteDuration(adapterId, engine.store.now() - (batch[0]?.dueAt ?? 0));
     } catch (error) {
       const known = toBridgeError(error);
-      penalty.refuse(known.retryAfterMs ?? 0);
+      backoff.refuse(known.retryAfterMs ?? 0);
       engine.audit({
         kind: "adapter_unavailable",
         adapterId,
         message: known.message,
-        fields: { penaltyMs: penalty.ms },
+        fields: { backoffMs: backoff.ms },
       });
-      for (const { look } of batch) look.error = known.message;
+      for (const { inspection } of batch) inspection.error = known.message;
     } finally {
       for (const ticket of batch) ticket.done();
     }
   };
 
-  const take = async (
-    { record, look }: Ticket,
+  const apply = async (
+    { record, inspection }: Ticket,
     outcome: InspectOutcome | undefined,
-    isSuspect: boolean,
+    isAnomalous: boolean,
   ): Promise<void> => {
-    delete look.error;
+    delete inspection.error;
     if (outcome === undefined) {
-      look.error = "the adapter gave no outcome";
+      inspection.error = "the adapter gave no outcome";
       return;
     }
-    if ("error" in outcome) look.error = outcome.error.message;
-    else if ("unavailable" in outcome) look.error = outcome.unavailable;
-    else look.seenAt = look.sentAt ?? 0;
+    if ("error" in outcome) inspection.error = outcome.error.message;
+    else if ("unavailable" in outcome) inspection.error = outcome.unavailable;
+    else inspection.seenAt = inspection.sentAt ?? 0;
     try {
-      await takeOutcome(engine, record, outcome, { lookedAt: look.sentAt ?? 0, isSuspect });
+      await applyOutcome(engine, record, outcome, { inspectedAt: inspection.sentAt ?? 0, isAnomalous });
     } catch (error) {
       // A store that is away says nothing about the backend.
-      if (!isStoreUnavailable(error)) look.error = toBridgeError(error).message;
+      if (!isStoreUnavailable(error)) inspection.error = toBridgeError(error).message;
       engine.audit({ ...toFaultEvent(error), taskId: record.taskId });
     }
   };
 
-  const canLook = (record: TaskRecord): boolean =>
+  const canInspect = (record: TaskRecord): boolean =>
     record.ref !== undefined && engine.adapters.get(record.adapterId)?.inspect !== undefined && !isStopped;
 
   const refresh = (record: TaskRecord): Promise<void> | undefined => {
-    if (!canLook(record) || isEnded(record.state)) return undefined;
-    const look = looks.get(record.taskId);
-    const isSent = look?.inFlight !== undefined && look.giveUp === undefined;
+    if (!canInspect(record) || isEnded(record.state)) return undefined;
+    const inspection = inspections.get(record.taskId);
+    const isSent = inspection?.inFlight !== undefined && inspection.giveUp === undefined;
     // Nobody waits for what the backend would refuse.
-    if (!isSent && penaltyMs(record.adapterId) > 0) return undefined;
-    if (look?.inFlight !== undefined) {
-      if (!isSent) look.want = "detail";
-      return look.want === "detail" ? look.inFlight : look.inFlight.then(() => refresh(record));
+    if (!isSent && backoffMs(record.adapterId) > 0) return undefined;
+    if (inspection?.inFlight !== undefined) {
+      if (!isSent) inspection.want = "detail";
+      return inspection.want === "detail" ? inspection.inFlight : inspection.inFlight.then(() => refresh(record));
     }
     const now = engine.store.now();
-    const isFresh = look?.detailedAt !== undefined && now - look.detailedAt < intervalOf(record);
-    if (isFresh || now < (look?.elsewhereUntil ?? 0)) return undefined;
-    return engine.store.shared ? lookUnlessElsewhere(record) : enqueue(record, "detail");
+    const isFresh = inspection?.detailedAt !== undefined && now - inspection.detailedAt < intervalOf(record);
+    if (isFresh || now < (inspection?.elsewhereUntil ?? 0)) return undefined;
+    return engine.store.shared ? inspectUnlessElsewhere(record) : enqueue(record, "detail");
   };
 
   /** Once per interval in all processes that share the store. */
-  const lookUnlessElsewhere = (record: TaskRecord): Promise<void> => {
-    const look: Look = looks.get(record.taskId) ?? { want: "detail" };
-    looks.set(record.taskId, look);
+  const inspectUnlessElsewhere = (record: TaskRecord): Promise<void> => {
+    const inspection: Inspection = inspections.get(record.taskId) ?? { want: "detail" };
+    inspections.set(record.taskId, inspection);
     const ask = async (): Promise<void> => {
       const intervalMs = intervalOf(record);
-      const isOurs = await engine.store.lease(`look:${record.taskId}`, intervalMs).then(
+      const isOurs = await engine.store.lease(`inspect:${record.taskId}`, intervalMs).then(
         (lease) => lease !== undefined,
         // What is known is told nevertheless; a store that is away says nothing about the backend.
         () => false,
       );
-      if (!isOurs) look.elsewhereUntil = engine.store.now() + intervalMs * elsewhereShare;
-      else if (look.inFlight !== undefined) await look.inFlight;
-      else if (canLook(record)) await enqueue(record, "detail");
+      if (!isOurs) inspection.elsewhereUntil = engine.store.now() + intervalMs * elsewhereShare;
+      else if (inspection.inFlight !== undefined) await inspection.inFlight;
+      else if (canInspect(record)) await enqueue(record, "detail");
     };
-    look.asking ??= ask().finally(() => delete look.asking);
-    return look.asking;
+    inspection.asking ??= ask().finally(() => delete inspection.asking);
+    return inspection.asking;
   };
 
   return {
     intervalOf,
     refresh,
-    lookNow: async (record, want = "detail") => {
-      const look = looks.get(record.taskId);
+    inspectNow: async (record, want = "detail") => {
+      const inspection = inspections.get(record.taskId);
       // What has been sent may have begun before the change.
-      if (look?.giveUp === undefined) await look?.inFlight;
-      if (!canLook(record)) return;
-      const waiting = looks.get(record.taskId);
+      if (inspection?.giveUp === undefined) await inspection?.inFlight;
+      if (!canInspect(record)) return;
+      const waiting = inspections.get(record.taskId);
       if (waiting?.inFlight === undefined) return enqueue(record, want);
       if (want === "detail") waiting.want = want;
       await waiting.inFlight;
     },
-    lastLookedAt: (taskId) => looks.get(taskId)?.sentAt,
-    lastDetailedAt: (taskId) => looks.get(taskId)?.detailedAt,
-    lastError: (taskId) => looks.get(taskId)?.error,
+    lastInspectedAt: (taskId) => inspections.get(taskId)?.sentAt,
+    lastDetailedAt: (taskId) => inspections.get(taskId)?.detailedAt,
+    lastError: (taskId) => inspections.get(taskId)?.error,
     staleSince: (record) => {
-      if (isEnded(record.state) || !canLook(record)) return undefined;
-      const look = looks.get(record.taskId);
-      const isKnown = look?.error === undefined && penaltyMs(record.adapterId) === 0;
-      return isKnown ? undefined : (look?.seenAt ?? record.updatedAt);
+      if (isEnded(record.state) || !canInspect(record)) return undefined;
+      const inspection = inspections.get(record.taskId);
+      const isKnown = inspection?.error === undefined && backoffMs(record.adapterId) === 0;
+      return isKnown ? undefined : (inspection?.seenAt ?? record.updatedAt);
     },
-    penaltyMs,
-    isRefused: (adapterId) => (lines.get(adapterId)?.penalty.ms ?? 0) > 0,
+    backoffMs,
+    isRefused: (adapterId) => (queues.get(adapterId)?.backoff.ms ?? 0) > 0,
     prune: (before) => {
-      for (const [taskId, look] of looks)
-        if (look.inFlight === undefined && look.asking === undefined && (look.sentAt ?? 0) < before) {
-          looks.delete(taskId);
-          suspect.forget(taskId);
+      for (const [taskId, inspection] of inspections)
+        if (inspection.inFlight === undefined && inspection.asking === undefined && (inspection.sentAt ?? 0) < before) {
+          inspections.delete(taskId);
+          anomalies.forget(taskId);
         }
     },
     stop: () => {
       isStopped = true;
-      for (const line of lines.values()) line.stop();
-      for (const look of looks.values()) look.giveUp?.();
+      for (const queue of queues.values()) queue.stop();
+      for (const inspection of inspections.values()) inspection.giveUp?.();
     },
   };
 };
@@ -263,13 +263,13 @@ const inspectBatch = (
     adapterId,
     operation: "inspect",
     run: (adapter, context) => {
-      const items = batch.flatMap(({ record, look }): InspectItem[] =>
+      const items = batch.flatMap(({ record, inspection }): InspectItem[] =>
         record.ref === undefined
           ? []
           : [
               {
                 ref: record.ref,
-                want: look.want,
+                want: inspection.want,
                 ...(record.execution === undefined ? {} : { previous: record.execution }),
               },
             ],

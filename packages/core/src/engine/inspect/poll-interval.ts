@@ -1,8 +1,8 @@
 import type { TaskRecord } from "../../contract/task-record.ts";
 
 /** An execution is looked at about fifty times in its life, however long it is, and at least twice a minute while someone looks. */
-const looksInALife = 50;
-const longestMs = 30_000;
+const pollsPerLifetime = 50;
+const maxMs = 30_000;
 
 /**
  * Milliseconds between two looks: the larger of the tool's and the backend's floor, grown with the age of the task,
@@ -13,14 +13,14 @@ export const pollIntervalMs = (
   record: TaskRecord,
   backendFloorMs: number,
   now: number,
-  penaltyMs: number,
+  backoffMs: number,
   estimatedEndAt?: number,
 ): number => {
   const floorMs = Math.max(record.policy.pollIntervalMs, backendFloorMs);
   const expectedEndAt = record.execution?.expectedEndAt ?? estimatedEndAt ?? Number.POSITIVE_INFINITY;
   const isOverdue = expectedEndAt <= now;
   const ageMs = now - (isOverdue ? expectedEndAt : record.createdAt);
-  const grownMs = Math.min(Math.max(ageMs / looksInALife, floorMs), Math.max(longestMs, floorMs));
+  const grownMs = Math.min(Math.max(ageMs / pollsPerLifetime, floorMs), Math.max(maxMs, floorMs));
   const aimedMs = isOverdue ? grownMs : Math.max(floorMs, Math.min(grownMs, expectedEndAt - now));
-  return Math.ceil(Math.max(aimedMs, penaltyMs));
+  return Math.ceil(Math.max(aimedMs, backoffMs));
 };

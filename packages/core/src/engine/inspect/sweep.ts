@@ -8,8 +8,8 @@ import { chooseDetailed } from "./choose-detailed.ts";
 import type { InspectScheduler } from "./inspect-scheduler.ts";
 
 /** Records read at once. */
-const leastPage = 200;
-const mostPage = 1_000;
+const minPage = 200;
+const maxPage = 1_000;
 
 /** Whose executions are swept. */
 interface Swept {
@@ -104,7 +104,8 @@ const sweepOnce = async (
   const everyMs = sweepIntervalMs(engine, adapter);
   const startedAt = engine.store.now();
   // A look a little younger than the interval counts, or every other sweep would pass it over.
-  const isStale = ({ taskId }: TaskRecord): boolean => startedAt - (scheduler.lastLookedAt(taskId) ?? 0) >= everyMs / 2;
+  const isStale = ({ taskId }: TaskRecord): boolean =>
+    startedAt - (scheduler.lastInspectedAt(taskId) ?? 0) >= everyMs / 2;
   const pages = (): AsyncIterable<readonly TaskRecord[]> => stalePages(engine, adapterId, adapter, isStale);
   const records = async function* (): AsyncIterable<TaskRecord> {
     for await (const page of pages()) yield* page;
@@ -115,7 +116,7 @@ const sweepOnce = async (
     lastDetailedAt: ({ taskId, createdAt }) => scheduler.lastDetailedAt(taskId) ?? Math.max(createdAt, since),
   });
   for await (const page of pages()) {
-    await Promise.all(page.map((record) => scheduler.lookNow(record, wantsDetail(record) ? "detail" : "status")));
+    await Promise.all(page.map((record) => scheduler.inspectNow(record, wantsDetail(record) ? "detail" : "status")));
     if (engine.closing.aborted || !mayGoOn()) return;
   }
 };
@@ -128,7 +129,7 @@ async function* stalePages(
   isStale: (record: TaskRecord) => boolean,
 ): AsyncIterable<readonly TaskRecord[]> {
   const filter = { adapterId, slotHeld: true, includeExpired: true };
-  const size = Math.min(Math.max(traits.inspectBatch, leastPage), mostPage);
+  const size = Math.min(Math.max(traits.inspectBatch, minPage), maxPage);
   let cursor: string | undefined;
   do {
     const page = await engine.store.list({ operator: true }, filter, cursor, size);

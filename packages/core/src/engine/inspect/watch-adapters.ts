@@ -6,12 +6,12 @@ import type { EngineContext } from "../context/engine-context.ts";
 import { type LedWork, leadership, type Service, soleLead } from "../context/leadership.ts";
 import { untilStored } from "../context/until-stored.ts";
 import { backOffMs } from "../state/effects.ts";
-import { takeUpdates } from "./take-updates.ts";
+import { applyUpdates } from "./apply-updates.ts";
 
 /** A subscription that held at least this long (milliseconds) was a good one. */
 const lastingMs = 60_000;
 /** How long a store that is away is waited for (milliseconds) before it is tried from the beginning. */
-const storeAwayMs = 600_000;
+const storeUnavailableMs = 600_000;
 
 export interface AdapterWatcher extends Service {
   /** Whether this adapter can push and its subscription could not be made, or has ended and is not there again. */
@@ -62,7 +62,7 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
     await closing;
     if (!isWanted || open !== undefined) return;
     // A store that is away is no fault of the backend.
-    const position = await untilStored(engine, storeAwayMs, () => openPosition(engine, adapterId));
+    const position = await untilStored(engine, storeUnavailableMs, () => openPosition(engine, adapterId));
     if (!isWanted) return;
     /** Whatever is told of this subscription once another is there is not about that one. */
     let isCurrent = true;
@@ -77,7 +77,7 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
       ...(position.start === undefined ? {} : { cursor: position.start }),
       sink: async (updates, cursor) => {
         if (!isCurrent) throw new BridgeError("unavailable", "this subscription was given up");
-        await takeUpdates(engine, adapterId, updates);
+        await applyUpdates(engine, adapterId, updates);
         if (cursor !== undefined && !(await position.move(cursor)))
           end("another process has gone on from its position");
       },
@@ -87,7 +87,7 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
       adapterId,
       operation: "watch",
       run: async (watched, context) => watched.watch?.(request, context),
-      takeLate: async (late) => late?.close(),
+      applyLate: async (late) => late?.close(),
     }).catch((error: unknown) => {
       isCurrent = false;
       throw error;
@@ -115,10 +115,10 @@ const watchAdapter = (engine: EngineContext, adapterId: AdapterId, adapter: Work
     cancelTimer = engine.clock.schedule(backOffMs(attempts, 0.5), () => engine.background(trySubscribe()));
   };
 
-  let line: Promise<void> = Promise.resolve();
+  let chain: Promise<void> = Promise.resolve();
   const trySubscribe = (): Promise<void> => {
-    line = line.then(subscribe).catch((error: unknown) => resubscribe(toBridgeError(error).message));
-    return line;
+    chain = chain.then(subscribe).catch((error: unknown) => resubscribe(toBridgeError(error).message));
+    return chain;
   };
 
   const work: LedWork = {
@@ -162,7 +162,7 @@ const openPosition = async (engine: EngineContext, adapterId: AdapterId): Promis
   const name = `watch:${adapterId}`;
   const start = await engine.store.loadCursor(name);
   let kept = start;
-  let line: Promise<boolean> = Promise.resolve(true);
+  let chain: Promise<boolean> = Promise.resolve(true);
   const move = async (cursor: string): Promise<boolean> => {
     if (!(await engine.store.saveCursor(name, cursor, kept))) return false;
     kept = cursor;
@@ -172,8 +172,8 @@ const openPosition = async (engine: EngineContext, adapterId: AdapterId): Promis
     start,
     // One after the other, since each must know what the one before has left.
     move: (cursor) => {
-      const moved = line.catch(() => true).then(() => move(cursor));
-      line = moved;
+      const moved = chain.catch(() => true).then(() => move(cursor));
+      chain = moved;
       return moved;
     },
   };

@@ -103,7 +103,7 @@ export const deleteTask = async (engine: EngineContext, id: unknown, access: Acc
   const record = await resolveTask(engine, id, access);
   const ended = isEnded(record.state)
     ? record
-    : await cancelKnown(engine, record, access, { reason: "deleted by its owner", latch: true });
+    : await cancelKnown(engine, record, access, { reason: "deleted by its owner", isFinal: true });
   const expired = await expireTask(engine, ended, "deleted");
   const forget = expired?.effects.find((effect) => effect.kind === "forget");
   if (expired !== undefined && forget !== undefined) await runDueEffect(engine, expired, forget.id);

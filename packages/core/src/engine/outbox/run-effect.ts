@@ -5,8 +5,8 @@ import { aboutTask } from "../context/audit.ts";
 import { callAdapter, requireAdapter } from "../context/call-adapter.ts";
 import type { EngineContext } from "../context/engine-context.ts";
 import { deliverAnswer, toExecutionQuestion } from "../questions/deliver-answer.ts";
+import { failRefusedStart } from "../start/apply-start-error.ts";
 import { resumeStart } from "../start/resume-start.ts";
-import { failRefusedStart } from "../start/take-start-error.ts";
 import { auditAttempt, delayEffect, retryMs } from "../state/effect-attempt.ts";
 import { callMs, claimEffect, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { reviseTask } from "../state/revise-task.ts";
@@ -109,7 +109,7 @@ const sendCancel = async (
     }
   }
   engine.audit({ kind: "cancel_sent", ...aboutTask(record) });
-  const told = await reviseTask(engine, record.taskId, (current) => {
+  const revised = await reviseTask(engine, record.taskId, (current) => {
     // It has become something else meanwhile (a queue item, a build), which may not have been told.
     if (current.ref !== ref) return { record: withEffectDelayed(current, effect.id, engine.store.now()) };
     const cancel =
@@ -118,7 +118,7 @@ const sendCancel = async (
     const confirmed = { ...withoutEffect(current, effect.id), ...cancel };
     return { record: isSilent ? releaseSlot(confirmed) : confirmed };
   });
-  if (told !== undefined) engine.lookSoon(told);
+  if (revised !== undefined) engine.inspectSoon(revised);
 };
 
 const dropCancel = (engine: EngineContext, record: TaskRecord, effect: Effect, message: string): Promise<unknown> =>
@@ -155,7 +155,7 @@ const sendHeartbeat = async (
     if (engine.closing.aborted) return;
     if (retryability[known.code] === "never") {
       await drop();
-      engine.lookSoon(record);
+      engine.inspectSoon(record);
       return;
     }
     const waitMs = Math.min(Math.max(known.retryAfterMs ?? 0, 1_000), effect.everyMs);
@@ -164,11 +164,11 @@ const sendHeartbeat = async (
 };
 
 /** Attempts after which a record is removed although its backend did not release what it keeps. */
-const mostForgetAttempts = 10;
+const maxForgetAttempts = 10;
 
 const forgetAndRemove = async (engine: EngineContext, record: TaskRecord, effect: Effect): Promise<void> => {
   const refusal = await forgetExecution(engine, record);
-  if (refusal !== undefined && !(await delayOrDrop(engine, record, effect, refusal, mostForgetAttempts))) return;
+  if (refusal !== undefined && !(await delayOrDrop(engine, record, effect, refusal, maxForgetAttempts))) return;
   await engine.store.remove(record.taskId);
   engine.audit({ kind: "task_removed", ...aboutTask(record) });
   engine.hub.publish(record.taskId, undefined);

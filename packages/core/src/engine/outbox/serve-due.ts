@@ -44,9 +44,9 @@ const stopLongRun = (engine: EngineContext, record: TaskRecord): Promise<TaskRec
       const isRunning =
         current.slotHeld && (current.ref !== undefined || current.effects.some((effect) => effect.kind === "start"));
       const failed = failTask(current, "max_run", reason, now, isRunning);
-      const isTold =
+      const isReported =
         current.effects.some((effect) => effect.kind === "cancel") || current.cancel?.deliveredAt !== undefined;
-      return isRunning && !isTold
+      return isRunning && !isReported
         ? { ...failed, record: withEffect(failed.record, { kind: "cancel", reason }, now) }
         : failed;
     },

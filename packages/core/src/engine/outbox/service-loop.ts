@@ -10,15 +10,15 @@ import { isOver } from "./retention.ts";
 import { serveDue } from "./serve-due.ts";
 
 /** Records served side by side, each with calls to a backend. */
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 /** Records removed side by side, which a store does many at a time: next to nothing for those who read meanwhile. */
-const mostRemoved = 32;
+const maxRemoved = 32;
 /** Records that a look asks for, and the most while it finds more than it can bring (a backlog). */
-const [leastPage, mostPage] = [16, 128];
+const [minPage, maxPage] = [16, 128];
 /** A page that takes longer (milliseconds) is followed by a small one: what others could serve is not handed out to wait here. */
-const longestPageMs = 1_000;
+const maxPageMs = 1_000;
 /** Another process's write may set an earlier time than the one waited for; it is noticed at the latest after this (milliseconds). */
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 /** A record that could not be served, or that another process serves, is left alone for this long (milliseconds). */
 const coolDownMs = 1_000;
 /** What only a process of another version can do is looked at again after this long (milliseconds). */
@@ -36,7 +36,7 @@ export const serviceLoop = (engine: EngineContext): Service => {
   /** The earliest time set by a write while a turn was under way: it may have come after the turn's own look. */
   let setMeanwhile = Number.POSITIVE_INFINITY;
   let isStopped = false;
-  const takeTurn = dueServer(engine);
+  const runTurn = dueServer(engine);
 
   const plan = (at: number): void => {
     if (turn !== undefined) setMeanwhile = Math.min(setMeanwhile, at);
@@ -49,7 +49,7 @@ export const serviceLoop = (engine: EngineContext): Service => {
   const run = (): void => {
     plannedAt = Number.POSITIVE_INFINITY;
     if (isStopped || turn !== undefined) return;
-    turn = takeTurn()
+    turn = runTurn()
       .catch((error: unknown) => {
         engine.audit(toFaultEvent(error, "the service loop"));
         return engine.store.now() + coolDownMs;
@@ -82,7 +82,7 @@ export const serviceLoop = (engine: EngineContext): Service => {
 
 /** Serves a page of what is due each time it is called, and resolves with the time of the next call (epoch milliseconds). */
 const dueServer = (engine: EngineContext): (() => Promise<number>) => {
-  let pageSize = leastPage;
+  let pageSize = minPage;
   const coolUntil = new Map<TaskId, number>();
 
   const serve = async (record: TaskRecord): Promise<void> => {
@@ -110,10 +110,10 @@ const dueServer = (engine: EngineContext): (() => Promise<number>) => {
   const serveAll = async (ready: readonly TaskRecord[], now: number): Promise<void> => {
     const goes = (record: TaskRecord): boolean => isOver(record, now) && !isKeptByBackend(engine, record);
     await Promise.all([
-      serveSome(ready.filter(goes), mostRemoved),
+      serveSome(ready.filter(goes), maxRemoved),
       serveSome(
         ready.filter((record) => !goes(record)),
-        mostAtOnce,
+        maxAtOnce,
       ),
     ]);
   };
@@ -127,12 +127,12 @@ const dueServer = (engine: EngineContext): (() => Promise<number>) => {
     const due = await (shared ? engine.store.due(asked, handedOutMs) : engine.store.due(asked + coolUntil.size));
     const ready = due.filter((record) => !coolUntil.has(record.taskId)).slice(0, asked);
     await serveAll(ready, now);
-    const isBacklog = ready.length === asked && engine.store.now() - now < longestPageMs;
-    pageSize = isBacklog ? Math.min(2 * asked, mostPage) : leastPage;
+    const isBacklog = ready.length === asked && engine.store.now() - now < maxPageMs;
+    pageSize = isBacklog ? Math.min(2 * asked, maxPage) : minPage;
     if (ready.length > 0 || (shared && due.length === asked)) return engine.store.now();
     if (due.length > 0) return now + coolDownMs;
     const next = (await engine.store.nextWakeAt()) ?? Number.POSITIVE_INFINITY;
     // What was due at the time of the look is with another process.
-    return Math.min(next <= now ? now + coolDownMs : next, engine.store.now() + longestPauseMs);
+    return Math.min(next <= now ? now + coolDownMs : next, engine.store.now() + maxPauseMs);
   };
 };

@@ -16,7 +16,7 @@ export interface QuestionClaim {
 }
 
 /** Who claims a question and dies holds it no longer than this, also when the store's clock is set back. */
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /** See `TaskEngine.claimQuestion`. */
 export const claimQuestion = async (
@@ -77,7 +77,7 @@ const findOpen = (record: TaskRecord, key: string): TaskQuestion | undefined =>
 
 const claimOf = (question: TaskQuestion, { by, forMs }: QuestionClaim, now: number): ClaimOutcome => {
   const current = question.claim;
-  const isLive = current !== undefined && current.until > now && current.until <= now + longestMs;
+  const isLive = current !== undefined && current.until > now && current.until <= now + maxMs;
   if (isLive && current.by !== by) return { outcome: "taken", until: current.until };
   const until = now + forMs;
   if (isLive && current.until >= until) return { outcome: "held", question };
@@ -92,6 +92,6 @@ const withQuestion = (record: TaskRecord, changed: TaskQuestion): TaskRecord => 
 
 const requireClaim = ({ by, forMs }: QuestionClaim): void => {
   requireLabel("by", by);
-  if (!Number.isSafeInteger(forMs) || forMs < 1 || forMs > longestMs)
-    throw invalidInput("forMs", `a whole number of 1 to ${longestMs} is needed, got ${String(forMs)}`);
+  if (!Number.isSafeInteger(forMs) || forMs < 1 || forMs > maxMs)
+    throw invalidInput("forMs", `a whole number of 1 to ${maxMs} is needed, got ${String(forMs)}`);
 };

@@ -108,8 +108,9 @@ const settleAnswer = async (
     // Withdrawn with its question meanwhile; or sent anew by another process, whose failure is then what counts.
     if (pending === undefined || (state === "undelivered" && pending.attempts !== effect.attempts)) return undefined;
     const closed = closeQuestions(withoutEffect(current, effect.id), new Set([effect.questionKey]), state, deliveredAt);
-    const told = message === undefined ? closed.record : { ...closed.record, message, updatedAt: engine.store.now() };
-    return { record: told, dropPayloads: [...closed.dropPayloads, `answer:${effect.answerId}`] };
+    const revised =
+      message === undefined ? closed.record : { ...closed.record, message, updatedAt: engine.store.now() };
+    return { record: revised, dropPayloads: [...closed.dropPayloads, `answer:${effect.answerId}`] };
   });
-  if (settled !== undefined) engine.lookSoon(settled);
+  if (settled !== undefined) engine.inspectSoon(settled);
 };

@@ -15,7 +15,7 @@ import { toView } from "./read-task.ts";
 /** Waiters read again after this long (milliseconds): a wake-up that was lost costs seconds, not a hang. */
 const rereadMs = 10_000;
 /** After a read that failed, the next one follows after this long (milliseconds). */
-const retellMs = 1_000;
+const retryReadMs = 1_000;
 
 /** See `TaskEngine.waitForTask`. */
 export const waitForTask = async (
@@ -58,11 +58,11 @@ export const waitForTask = async (
 };
 
 /** Counted from when the last look was sent, or a look that takes long would come on top of every interval. */
-const untilNextLook = (engine: EngineContext, scheduler: InspectScheduler, record: TaskRecord): number => {
+const msUntilNextInspection = (engine: EngineContext, scheduler: InspectScheduler, record: TaskRecord): number => {
   const intervalMs = scheduler.intervalOf(record);
-  const lookedAt = scheduler.lastDetailedAt(record.taskId);
-  if (lookedAt === undefined || scheduler.penaltyMs(record.adapterId) > 0) return intervalMs;
-  return Math.max(1, lookedAt + intervalMs - engine.store.now());
+  const inspectedAt = scheduler.lastDetailedAt(record.taskId);
+  if (inspectedAt === undefined || scheduler.backoffMs(record.adapterId) > 0) return intervalMs;
+  return Math.max(1, inspectedAt + intervalMs - engine.store.now());
 };
 
 /**
@@ -73,7 +73,7 @@ const attendTask = (
   engine: EngineContext,
   scheduler: InspectScheduler,
   taskId: TaskId,
-  hear: (record: TaskRecord | undefined) => void,
+  observe: (record: TaskRecord | undefined) => void,
 ): (() => void) => {
   let isStopped = engine.closing.aborted;
   let cancelTimer: () => void = () => {};
@@ -83,7 +83,7 @@ const attendTask = (
     if (isStopped) return;
     if (record !== undefined && record.revision <= (newest?.revision ?? 0)) return;
     newest = record;
-    hear(record);
+    observe(record);
   };
   const reread = async (): Promise<TaskRecord | undefined> => {
     const askedAt = engine.store.now();
@@ -103,11 +103,11 @@ const attendTask = (
       const record = await current();
       if (isStopped || record === undefined || isEnded(record.state)) return;
       await within(scheduler.refresh(record) ?? Promise.resolve(), rereadMs, { clock: engine.clock });
-      pauseMs = Math.min(untilNextLook(engine, scheduler, record), rereadMs);
+      pauseMs = Math.min(msUntilNextInspection(engine, scheduler, record), rereadMs);
     } catch (error) {
       // A store that fails once must not leave those who wait without any further read.
       engine.audit({ ...toFaultEvent(error), taskId });
-      pauseMs = retellMs;
+      pauseMs = retryReadMs;
     }
     if (!isStopped) cancelTimer = engine.clock.schedule(pauseMs, () => engine.background(turn()));
   };
@@ -144,9 +144,9 @@ export const followTask = async (
     isStopped = true;
     detach();
   };
-  let told = 0;
-  const tell = async (record: TaskRecord | undefined): Promise<void> => {
-    if (isStopped || (record !== undefined && record.revision <= told)) return;
+  let reported = 0;
+  const report = async (record: TaskRecord | undefined): Promise<void> => {
+    if (isStopped || (record !== undefined && record.revision <= reported)) return;
     let view: TaskView;
     try {
       view = await toView(engine, scheduler, requireVisible(record, access), access);
@@ -158,17 +158,17 @@ export const followTask = async (
       } else {
         // A store that fails for a moment: what it has is told once it can be read.
         engine.audit({ ...toFaultEvent(error), taskId });
-        engine.clock.schedule(retellMs, () => queue(record));
+        engine.clock.schedule(retryReadMs, () => queue(record));
       }
       return;
     }
     if (isStopped) return;
-    told = view.record.revision;
+    reported = view.record.revision;
     if (isEnded(view.record.state)) stop();
     listener(view);
   };
   const queue = (record: TaskRecord | undefined): void => {
-    line = line.then(() => tell(record));
+    line = line.then(() => report(record));
     engine.background(line);
   };
   detach = attendTask(engine, scheduler, taskId, queue);
@@ -180,14 +180,14 @@ const rereadAtOnce = 100;
 const rereadPauseMs = 20;
 
 /** Tells waiters of this process what others have written. Returns how to stop. */
-export const hearChanges = (engine: EngineContext): (() => void) => {
+export const watchStoreChanges = (engine: EngineContext): (() => void) => {
   let stopRereading: () => void = () => {};
   const reread = (taskIds: readonly TaskId[]): void => {
     for (const taskId of taskIds.slice(0, rereadAtOnce)) engine.hub.publish(taskId, undefined);
     const rest = taskIds.slice(rereadAtOnce);
     stopRereading = rest.length === 0 ? () => {} : engine.clock.schedule(rereadPauseMs, () => reread(rest));
   };
-  const stopHearing = engine.store.watch?.((taskId) => {
+  const stopWatching = engine.store.watch?.((taskId) => {
     if (taskId !== undefined) {
       engine.hub.publish(taskId, undefined);
       return;
@@ -196,7 +196,7 @@ export const hearChanges = (engine: EngineContext): (() => void) => {
     reread(engine.hub.subscribed());
   });
   return () => {
-    stopHearing?.();
+    stopWatching?.();
     stopRereading();
   };
 };

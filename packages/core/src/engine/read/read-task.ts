@@ -48,9 +48,9 @@ export const readFresh = async (
   access: Access,
 ): Promise<TaskRecord> => {
   const record = await resolveTask(engine, id, access);
-  const look = scheduler.refresh(record);
-  if (look === undefined) return record;
-  await within(look, engine.limits.readWaitMs, { clock: engine.clock });
+  const inspection = scheduler.refresh(record);
+  if (inspection === undefined) return record;
+  await within(inspection, engine.limits.readWaitMs, { clock: engine.clock });
   return requireVisible(await engine.store.read(record.taskId), access);
 };
 
@@ -64,12 +64,12 @@ export const readOutput = async (
   const record = await resolveTask(engine, id, access);
   if (record.output === undefined)
     throw new BridgeError("unsupported", `the task has no result to read: it is ${record.state}`);
-  for (const [name, least] of [
+  for (const [name, minimum] of [
     ["offset", 0],
     ["length", 1],
   ] as const) {
-    if (!Number.isSafeInteger(range[name]) || range[name] < least)
-      throw invalidInput(name, `a whole number of at least ${least} is needed, got ${range[name]}`);
+    if (!Number.isSafeInteger(range[name]) || range[name] < minimum)
+      throw invalidInput(name, `a whole number of at least ${minimum} is needed, got ${range[name]}`);
   }
   if (range.offset > record.output.bytes)
     throw invalidInput("offset", `the result has ${record.output.bytes} bytes, got ${range.offset}`);

@@ -15,12 +15,12 @@ import { cancelTask } from "../state/cancel-task.ts";
 import { toPublicId } from "../state/client-task-id.ts";
 import { claimMs, withClaimedEffect } from "../state/effects.ts";
 import { wakeAtOf } from "../state/transitions.ts";
-import { createSurely } from "./create-surely.ts";
+import { failRefusedStart, type StartResult } from "./apply-start-error.ts";
+import { createWithRetry } from "./create-with-retry.ts";
 import { fillTemplate, fillText } from "./fill-template.ts";
 import { removeUntouched } from "./remove-untouched.ts";
 import { sendFirst } from "./start-execution.ts";
-import { failRefusedStart, type StartResult } from "./take-start-error.ts";
-import { takeTaskId, taskIdTaken, uniqueKeysOf } from "./task-keys.ts";
+import { acquireTaskId, taskIdInUse, uniqueKeysOf } from "./task-keys.ts";
 
 type NewRecord = Omit<TaskRecord, "revision">;
 
@@ -28,14 +28,14 @@ type NewRecord = Omit<TaskRecord, "revision">;
 interface CallOutcome {
   readonly record: TaskRecord;
   /** Nothing was started: the same call is this task already. */
-  readonly isFolded: boolean;
+  readonly isDeduplicated: boolean;
   readonly immediateResponse?: string;
 }
 
 /** Starts a pipeline: see `TaskEngine.createTask`. */
 export const createTask = async (engine: EngineContext, request: CreateTask): Promise<CallOutcome> => {
   const tool = requireTool(engine, request.tool);
-  const taskId = await takeTaskId(engine, request);
+  const taskId = await acquireTaskId(engine, request);
   const input = requireInput(engine, tool, request.input);
   const adapter = requireAdapter(engine, tool.adapter);
   const bytes = toBytes(input);
@@ -51,13 +51,13 @@ export const createTask = async (engine: EngineContext, request: CreateTask): Pr
   const created = await writeRecord(engine, tool, record, bytes, request);
   if (created.taskId === record.taskId) {
     engine.audit({ kind: "task_created", ...aboutTask(created) });
-    return { record: await startAndAwait(engine, tool, created, request), isFolded: false, ...response };
+    return { record: await startAndAwait(engine, tool, created, request), isDeduplicated: false, ...response };
   }
   // While the other call still waits for its answer, a refusal would take the task away again, and its owner may delete it.
-  const folded = await awaitStart(engine, tool, created, request.signal);
-  if (folded === undefined || folded.expired === true) return createTask(engine, request);
-  engine.audit({ kind: "task_folded", ...aboutTask(folded) });
-  return { record: folded, isFolded: true, ...response };
+  const deduplicated = await awaitStart(engine, tool, created, request.signal);
+  if (deduplicated === undefined || deduplicated.expired === true) return createTask(engine, request);
+  engine.audit({ kind: "task_deduplicated", ...aboutTask(deduplicated) });
+  return { record: deduplicated, isDeduplicated: true, ...response };
 };
 
 /** The exact JSON text that is kept and sent. What is nested so deeply that it cannot be written is no argument. */
@@ -88,8 +88,9 @@ export const requireInput = (engine: EngineContext, tool: ResolvedTool, input: u
   return value as JsonObject;
 };
 
-const requireSize = (bytes: number, most: number, whose: string): void => {
-  if (bytes > most) throw invalidInput("arguments", `${bytes} bytes are more than the ${most} that ${whose} takes`);
+const requireSize = (bytes: number, maximum: number, whose: string): void => {
+  if (bytes > maximum)
+    throw invalidInput("arguments", `${bytes} bytes are more than the ${maximum} that ${whose} takes`);
 };
 
 const newRecord = (engine: EngineContext, tool: ResolvedTool, request: CreateTask, taskId: TaskId): NewRecord => {
@@ -142,33 +143,33 @@ const writeRecord = async (
     maxOpenForTool: tool.task.maxConcurrent,
     payloads: [{ name: "input" as const, bytes: input }],
   };
-  const makeRoom = (error: BridgeError): Promise<void> => lookAtOpenTasks(engine, record, error);
+  const makeRoom = (error: BridgeError): Promise<void> => inspectOpenTasks(engine, record, error);
   const explain = (error: unknown): never => {
     throw explainRefusal(toBridgeError(error), engine, tool, request);
   };
   try {
-    return await createSurely(engine, record, options, makeRoom);
+    return await createWithRetry(engine, record, options, makeRoom);
   } catch (error) {
     if (!isBridgeError(error)) throw error;
     if (error.code === "conflict" && request.taskId === undefined && options.uniqueKeys.length > 0) {
       const holder = await engine.store.read(error.data?.taskId as TaskId);
       // Who asks again after a stop wants it to run.
       if (holder !== undefined && holder.expired !== true && holder.cancel === undefined) return holder;
-      return createSurely(engine, record, { ...options, uniqueKeys: [] }, makeRoom).catch(explain);
+      return createWithRetry(engine, record, { ...options, uniqueKeys: [] }, makeRoom).catch(explain);
     }
     return explain(error);
   }
 };
 
 /** Owner or tool may be full only because nobody has looked for a while: look, then judge. */
-const lookAtOpenTasks = async (engine: EngineContext, record: NewRecord, error: BridgeError): Promise<void> => {
+const inspectOpenTasks = async (engine: EngineContext, record: NewRecord, error: BridgeError): Promise<void> => {
   const open = { slotHeld: true, includeExpired: true };
   const { records } =
     error.data?.scope === "tool"
       ? await engine.store.list({ operator: true }, { ...open, tool: record.tool }, undefined, 100)
       : await engine.store.list({ owner: record.owner }, open, undefined, 100);
-  const looks = Promise.all(records.map((open) => engine.lookForEnd(open)));
-  await within(looks, engine.limits.readWaitMs, { clock: engine.clock });
+  const inspections = Promise.all(records.map((open) => engine.inspectStatus(open)));
+  await within(inspections, engine.limits.readWaitMs, { clock: engine.clock });
 };
 
 /** Why the store has not taken a record, for the caller. */
@@ -178,7 +179,7 @@ const explainRefusal = (
   tool: ResolvedTool,
   { taskId }: CreateTask,
 ): BridgeError => {
-  if (error.code === "conflict" && taskId !== undefined) return taskIdTaken(taskId);
+  if (error.code === "conflict" && taskId !== undefined) return taskIdInUse(taskId);
   if (error.code !== "limit_exceeded") return error;
   const isOwners = error.data?.scope === "owner";
   const limit = isOwners
@@ -213,7 +214,7 @@ const startAndAwait = async (
   });
   engine.background(started);
   // The record is there for whoever comes after a store that is away now.
-  const settled = started.catch(orStoreAway);
+  const settled = started.catch(orStoreUnavailable);
   const result = await within(settled, tool.task.ackMs, { clock: engine.clock, signal: request.signal });
   isHandedOut = true;
   if (result !== undefined) {
@@ -222,12 +223,14 @@ const startAndAwait = async (
   }
   if (request.signal?.aborted === true) {
     // A client that has minted the ID can look, and is to see that its cancellation counts.
-    const latch = request.taskId !== undefined;
+    const isFinal = request.taskId !== undefined;
     const reason = "the caller was gone before the answer";
-    await cancelTask(engine, created.taskId, { operator: true }, { reason, latch });
+    await cancelTask(engine, created.taskId, { operator: true }, { reason, isFinal });
     throw callerGone();
   }
-  const record = await engine.store.read(created.taskId).catch((error: unknown) => orStoreAway(error) ?? created);
+  const record = await engine.store
+    .read(created.taskId)
+    .catch((error: unknown) => orStoreUnavailable(error) ?? created);
   if (record === undefined) throw taskNotFound();
   return record;
 };
@@ -246,7 +249,7 @@ const dropRefused = async (
 };
 
 /** Throws what is no fault of the store. */
-const orStoreAway = (error: unknown): undefined => {
+const orStoreUnavailable = (error: unknown): undefined => {
   if (!isStoreUnavailable(error)) throw error;
   return undefined;
 };

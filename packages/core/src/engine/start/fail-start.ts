@@ -72,7 +72,7 @@ export const lastOverAt = ({ start, createdAt }: Sent, callTimeoutMs: number): n
   (start.lastSentAt ?? createdAt) + claimMs("start", callTimeoutMs) + callMs("start", callTimeoutMs);
 
 /** From when on a start that is not found has not arrived (epoch milliseconds): the backend takes its time to show it. */
-export const settledAt = (sent: Sent, promise: StartPromise, callTimeoutMs: number): number => {
-  const settleMs = promise.kind === "at-most-once" ? undefined : promise.settleMs;
-  return lastOverAt(sent, callTimeoutMs) + (settleMs ?? callTimeoutMs);
+export const lookupConclusiveAt = (sent: Sent, promise: StartPromise, callTimeoutMs: number): number => {
+  const visibilityDelayMs = promise.kind === "at-most-once" ? undefined : promise.visibilityDelayMs;
+  return lastOverAt(sent, callTimeoutMs) + (visibilityDelayMs ?? callTimeoutMs);
 };

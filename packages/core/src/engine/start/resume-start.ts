@@ -11,9 +11,9 @@ import { auditAttempt, isOurAttempt } from "../state/effect-attempt.ts";
 import { backOffMs, callMs, claimMs, maxEffectAttempts, withEffectDelayed, withoutEffect } from "../state/effects.ts";
 import { reviseTask } from "../state/revise-task.ts";
 import { endTask, unchanged } from "../state/transitions.ts";
-import { concludeStart, failUnknownStart, failUnstarted, settledAt } from "./fail-start.ts";
+import type { StartEffect, StartResult } from "./apply-start-error.ts";
+import { concludeStart, failUnknownStart, failUnstarted, lookupConclusiveAt } from "./fail-start.ts";
 import { saveStarted, sendStart, toTarget } from "./start-execution.ts";
-import type { StartEffect, StartResult } from "./take-start-error.ts";
 
 /**
  * Carries out a start that was not settled by its first send: sends it again, or, when an earlier send may have arrived,
@@ -40,7 +40,7 @@ export const resumeStart = async (
     adapter.find !== undefined &&
     (isSentNoMore || adapter.traits.start.kind !== "idempotent" || isTooLate(engine, record, adapter.traits.start))
   ) {
-    return lookForStart(engine, record, effect, adapter.traits.start);
+    return findStart(engine, record, effect, adapter.traits.start);
   }
   if (adapter.traits.start.kind === "idempotent" && !isTooLate(engine, record, adapter.traits.start)) {
     return sendAgain(engine, record, effect, adapter.traits.start);
@@ -106,7 +106,7 @@ const dropStart = async (engine: EngineContext, record: TaskRecord, effect: Star
   return undefined;
 };
 
-const lookForStart = async (
+const findStart = async (
   engine: EngineContext,
   record: TaskRecord,
   effect: StartEffect,
@@ -114,8 +114,8 @@ const lookForStart = async (
 ): Promise<StartResult> => {
   const input = await readInput(engine, record.taskId);
   if (input === undefined) return undefined;
-  const provesFrom = settledAt(record, promise, engine.limits.callTimeoutMs);
-  const lookedAt = engine.store.now();
+  const provesFrom = lookupConclusiveAt(record, promise, engine.limits.callTimeoutMs);
+  const inspectedAt = engine.store.now();
   let ref: ExecutionRef | undefined;
   try {
     ref = await findExecution(engine, record, input);
@@ -128,7 +128,7 @@ const lookForStart = async (
     await saveStarted(engine, record, { ref });
     return undefined;
   }
-  if (lookedAt < provesFrom) {
+  if (inspectedAt < provesFrom) {
     const waitMs = Math.min(Math.max(provesFrom - engine.store.now(), 0), backOffMs(effect.attempts, 0.5));
     await delayStart(engine, record, effect, waitMs, "not found yet");
     return undefined;

@@ -13,8 +13,8 @@ import { applyTransition } from "../state/apply-transition.ts";
 import { assertSnapshot } from "../state/check-snapshot.ts";
 import { callMs, keepEffects, withEffect } from "../state/effects.ts";
 import { applySnapshot, hasExecutionEnded, type Transition } from "../state/transitions.ts";
+import { applyStartError, type StartEffect, type StartResult } from "./apply-start-error.ts";
 import { fillTemplate } from "./fill-template.ts";
-import { type StartEffect, type StartResult, takeStartError } from "./take-start-error.ts";
 
 /** Sends a start for the first time. The record was created with the note that this send may have arrived. */
 export const sendFirst = (engine: EngineContext, record: TaskRecord, effect: StartEffect): Promise<StartResult> =>
@@ -46,13 +46,13 @@ export const sendStart = async (
         return adapter.start({ ...request, ...earlierSend(record) }, context);
       },
       // Whatever was concluded meanwhile: it runs.
-      takeLate: (late) => saveSurely(engine, record, late),
+      applyLate: (late) => saveWithRetry(engine, record, late),
     });
   } catch (error) {
     if (engine.closing.aborted) return undefined;
-    return takeStartError(engine, record, effect, toBridgeError(error), promise);
+    return applyStartError(engine, record, effect, toBridgeError(error), promise);
   }
-  await saveSurely(engine, record, outcome);
+  await saveWithRetry(engine, record, outcome);
   return undefined;
 };
 
@@ -61,7 +61,7 @@ const readForMs = 5_000;
 /** How long a store that is away is waited for (milliseconds), so that a ref is not lost that only this process knows. */
 const saveForMs = 600_000;
 
-const saveSurely = (engine: EngineContext, record: TaskRecord, outcome: StartOutcome): Promise<void> =>
+const saveWithRetry = (engine: EngineContext, record: TaskRecord, outcome: StartOutcome): Promise<void> =>
   untilStored(engine, saveForMs, () => saveStarted(engine, record, outcome));
 
 /** Of a record that is marked with the send at hand: when it was first sent before that. */
@@ -92,14 +92,14 @@ export const saveStarted = async (
   record: Pick<TaskRecord, "taskId" | "adapterId">,
   outcome: StartOutcome,
 ): Promise<void> => {
-  let isNews = false;
+  let isNew = false;
   const saved = await applyTransition(engine, record.taskId, (current) => {
-    isNews = current.ref === undefined;
+    isNew = current.ref === undefined;
     return startedTransition(engine, current, withUsableSnapshot(engine, current, outcome));
   });
   if (saved !== undefined) {
-    if (isNews) engine.audit({ kind: "start_accepted", ...aboutTask(saved) });
-    if (saved.ref !== outcome.ref) engine.lookSoon(saved);
+    if (isNew) engine.audit({ kind: "start_accepted", ...aboutTask(saved) });
+    if (saved.ref !== outcome.ref) engine.inspectSoon(saved);
     // A stop that waited for the ref.
     if (saved.effects.some(({ kind }) => kind === "cancel")) engine.serveSoon(saved);
     return;
@@ -126,7 +126,7 @@ const withUsableSnapshot = (engine: EngineContext, record: TaskRecord, outcome: 
 };
 
 const startedTransition = (engine: EngineContext, current: TaskRecord, { ref, snapshot }: StartOutcome): Transition => {
-  const isNews = current.ref === undefined;
+  const isNew = current.ref === undefined;
   const now = engine.store.now();
   // The first one stays: another is an older form of it, or that of a second execution, which only a restart may start.
   const referred: TaskRecord = {
@@ -140,7 +140,7 @@ const startedTransition = (engine: EngineContext, current: TaskRecord, { ref, sn
       ? applySnapshot(referred, snapshot, now, engine.limits.maxReasks)
       : { record: referred, payloads: [], dropPayloads: [], secrets: [] };
   // A slot that was given back for want of a ref is taken again.
-  const mayRun = seen.slotHeld || (isNews && !hasExecutionEnded(seen));
+  const mayRun = seen.slotHeld || (isNew && !hasExecutionEnded(seen));
   const isUnwanted = mayRun && (isEnded(seen.state) || seen.cancel !== undefined);
   if (!isUnwanted || seen.effects.some(({ kind }) => kind === "cancel")) return { ...rest, record: seen };
   const held: TaskRecord = { ...keepEffects(seen, ({ kind }) => kind !== "forget"), slotHeld: true };

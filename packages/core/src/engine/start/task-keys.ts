@@ -10,17 +10,17 @@ import type { ResolvedTool } from "../context/tool-definition.ts";
 import { parseClientId, toScopedId } from "../state/client-task-id.ts";
 
 /** What the record is to be called. Rejects with `conflict` when a client minted an ID that is this owner's already. */
-export const takeTaskId = async (engine: EngineContext, request: CreateTask): Promise<TaskId> => {
+export const acquireTaskId = async (engine: EngineContext, request: CreateTask): Promise<TaskId> => {
   if (request.taskId === undefined) return mintTaskId(engine.random);
   const { clientId, owner } = parseClientId(request.taskId, request.owner);
   // The store sees to it that a client mints an ID once. That it is none of ours, made for the same owner, is seen here:
   // nobody can guess one before it is made.
   if (isServerMinted(clientId) && (await engine.store.read(asTaskId(clientId)))?.owner === owner)
-    throw taskIdTaken(clientId);
+    throw taskIdInUse(clientId);
   return toScopedId(owner, clientId);
 };
 
-export const taskIdTaken = (clientId: string): BridgeError =>
+export const taskIdInUse = (clientId: string): BridgeError =>
   new BridgeError("conflict", `another task has or had the ID ${clientId}`, { data: { taskId: clientId } });
 
 /** The call that a record is made for. */

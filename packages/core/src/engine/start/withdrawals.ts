@@ -18,10 +18,10 @@ interface Waiting {
   readonly taskId: TaskId;
   readonly startKey: StartKey;
   /** When it is looked for next, and no more after (epoch milliseconds). */
-  lookAt: number;
+  checkAt: number;
   readonly until: number;
   /** Looks that found nothing, so far. */
-  looks: number;
+  checks: number;
 }
 
 /** A write whose answer was lost may be carried out a little later: so long after the first look (milliseconds) another follows. */
@@ -30,9 +30,9 @@ const lateWritesMs: readonly number[] = [2_000, 10_000];
 const patienceMs = 600_000;
 /** Between two rounds (milliseconds): a store that is just back has others to serve as well. */
 const roundMs = 1_000;
-const mostInRound = 50;
+const maxPerRound = 50;
 /** More are given up: they begin when their time comes, as if their callers had gone. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 export const withdrawals = (engine: EngineContext): Withdrawals => {
   const waiting = new Map<TaskId, Waiting>();
@@ -47,7 +47,7 @@ export const withdrawals = (engine: EngineContext): Withdrawals => {
   const round = async (): Promise<void> => {
     try {
       const now = engine.clock.now();
-      const due = [...waiting.values()].filter(({ lookAt }) => lookAt <= now).slice(0, mostInRound);
+      const due = [...waiting.values()].filter(({ checkAt }) => checkAt <= now).slice(0, maxPerRound);
       for (const entry of due) {
         if (isStopped) return;
         // One after the other: the first of them tells whether the store is back.
@@ -62,22 +62,22 @@ export const withdrawals = (engine: EngineContext): Withdrawals => {
   /** False: the store is still away. */
   const withdraw = async (entry: Waiting, now: number): Promise<boolean> => {
     try {
-      if ((await takeBack(engine, entry)) || !willLookAgain(entry, now)) waiting.delete(entry.taskId);
+      if ((await withdrawRecord(engine, entry)) || !willCheckAgain(entry, now)) waiting.delete(entry.taskId);
       return true;
     } catch (error) {
-      const isAway = isStoreUnavailable(error);
-      if (isAway && now < entry.until) return false;
+      const isUnavailable = isStoreUnavailable(error);
+      if (isUnavailable && now < entry.until) return false;
       waiting.delete(entry.taskId);
       engine.audit({ ...toFaultEvent(error), taskId: entry.taskId });
-      return !isAway;
+      return !isUnavailable;
     }
   };
 
   return {
     add: ({ taskId, startKey }) => {
       const now = engine.clock.now();
-      if (waiting.size < mostWaiting)
-        waiting.set(taskId, { taskId, startKey, lookAt: now, until: now + patienceMs, looks: 0 });
+      if (waiting.size < maxWaiting)
+        waiting.set(taskId, { taskId, startKey, checkAt: now, until: now + patienceMs, checks: 0 });
       else
         engine.audit({
           kind: "internal_error",
@@ -93,21 +93,21 @@ export const withdrawals = (engine: EngineContext): Withdrawals => {
   };
 };
 
-const willLookAgain = (entry: Waiting, now: number): boolean => {
-  const afterMs = lateWritesMs[entry.looks];
+const willCheckAgain = (entry: Waiting, now: number): boolean => {
+  const afterMs = lateWritesMs[entry.checks];
   if (afterMs === undefined) return false;
-  entry.lookAt = now + afterMs;
-  entry.looks += 1;
+  entry.checkAt = now + afterMs;
+  entry.checks += 1;
   return true;
 };
 
 /** False: it is not there. May be repeated. */
-const takeBack = async (engine: EngineContext, { taskId, startKey }: Waiting): Promise<boolean> => {
+const withdrawRecord = async (engine: EngineContext, { taskId, startKey }: Waiting): Promise<boolean> => {
   const held = await engine.store.read(taskId);
   if (held?.startKey !== startKey) return false;
   const reason = "the store was away when its caller was answered";
   if (!(await removeUntouched(engine, held)))
-    await cancelTask(engine, taskId, { operator: true }, { reason, latch: true });
+    await cancelTask(engine, taskId, { operator: true }, { reason, isFinal: true });
   engine.audit({ kind: "start_refused", ...aboutTask(held), message: reason });
   return true;
 };

@@ -51,11 +51,11 @@ export const applyTransition = async (
  * Takes in what was seen of an execution, by a look or by news. `evolved`: what its ref has become by a look at the ref that `record`
  * has, unless another look has told that meanwhile.
  */
-export const takeSnapshot = (
+export const reviseFromSnapshot = (
   engine: EngineContext,
   record: TaskRecord,
   snapshot: ExecutionSnapshot,
-  { evolved, lookedAt }: { readonly evolved?: ExecutionRef | undefined; readonly lookedAt?: number | undefined },
+  { evolved, inspectedAt }: { readonly evolved?: ExecutionRef | undefined; readonly inspectedAt?: number | undefined },
 ): Promise<TaskRecord | undefined> =>
   applyTransition(
     engine,
@@ -63,7 +63,7 @@ export const takeSnapshot = (
     (current) => {
       assertSnapshot(current, snapshot);
       const referred = evolved === undefined || current.ref !== record.ref ? current : { ...current, ref: evolved };
-      return applySnapshot(referred, snapshot, engine.store.now(), engine.limits.maxReasks, lookedAt);
+      return applySnapshot(referred, snapshot, engine.store.now(), engine.limits.maxReasks, inspectedAt);
     },
     record,
   );

@@ -11,7 +11,7 @@ import { endTask, type Transition } from "./transitions.ts";
 
 export interface CancelOptions {
   readonly reason: string;
-  readonly latch: boolean;
+  readonly isFinal: boolean;
 }
 
 /** Asks the backend to stop: see `TaskEngine.cancelTask`. */
@@ -63,7 +63,7 @@ const cancelTransition = (
 ): Transition | undefined => {
   if (isEnded(record.state)) return undefined;
   const isFirst = record.cancel === undefined;
-  if (!isFirst && (!options.latch || record.cancel?.latched === true)) return undefined;
+  if (!isFirst && (!options.isFinal || record.cancel?.isFinal === true)) return undefined;
   const now = engine.store.now();
   const requested: TaskRecord = {
     ...record,
@@ -71,7 +71,7 @@ const cancelTransition = (
       ...record.cancel,
       requestedAt: record.cancel?.requestedAt ?? now,
       reason: options.reason.slice(0, 300),
-      latched: options.latch,
+      isFinal: options.isFinal,
     },
   };
   const start = requested.effects.find((effect) => effect.kind === "start");
@@ -92,7 +92,7 @@ const cancelTransition = (
     isFirst && !hasEnded
       ? withClaimedEffect(closed, { kind: "cancel", reason: options.reason.slice(0, 200) }, until)
       : closed;
-  if (!options.latch)
+  if (!options.isFinal)
     return {
       record: { ...queued, message: "a stop was asked for", updatedAt: now },
       payloads: [],

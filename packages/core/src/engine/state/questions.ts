@@ -10,10 +10,10 @@ export interface NewSecret {
 }
 
 /** The most questions that one task shows at once, and what they may weigh together: the record is read with every poll. */
-const mostOpen = 20;
-const mostQuestionBytes = 6_000;
+const maxOpen = 20;
+const maxQuestionBytes = 6_000;
 /** Closed ones are remembered by name, so that a late look does not ask them again. */
-const mostClosed = 50;
+const maxClosed = 50;
 /**
  * A backend that still asks so long (milliseconds) after it took the answer does not have it: it came back with older data, or lost it.
  */
@@ -45,7 +45,7 @@ export const closeQuestions = (
     keys.has(question.key) ? toClosed(question, state, deliveredAt) : question,
   );
   const ended = questions.filter((question) => question.state !== "open" && question.state !== "answered");
-  const forgotten = new Set(ended.slice(0, Math.max(0, ended.length - mostClosed)));
+  const forgotten = new Set(ended.slice(0, Math.max(0, ended.length - maxClosed)));
   const kept = keepEffects(
     { ...record, questions: questions.filter((question) => !forgotten.has(question)) },
     (effect) => (effect.kind === "heartbeat" ? !keys.has(effect.questionKey) : true),
@@ -100,14 +100,14 @@ export const mintQuestion = (
  * identity for it, so a stale look neither asks twice nor reopens what was answered. One that a look still sees long after its
  * answer was delivered is asked again.
  *
- * `lookedAt`: when the look began that told them. Only a look that began after a question was asked can tell that it is
+ * `inspectedAt`: when the look began that told them. Only a look that began after a question was asked can tell that it is
  * withdrawn: news, and a look that was slow, may be older than the question.
  */
 export const mergeQuestions = (
   record: TaskRecord,
   asked: readonly ExecutionQuestion[],
   now: number,
-  { maxReasks, lookedAt }: { readonly maxReasks: number; readonly lookedAt: number | undefined },
+  { maxReasks, inspectedAt }: { readonly maxReasks: number; readonly inspectedAt: number | undefined },
 ): {
   readonly record: TaskRecord;
   readonly payloads: readonly Payload[];
@@ -117,7 +117,7 @@ export const mergeQuestions = (
   const stillAsked = new Set(asked.map((question) => question.id));
   const withdrawn = new Set(
     openQuestions(record.questions)
-      .filter((question) => !stillAsked.has(question.questionId) && question.askedAt < (lookedAt ?? 0))
+      .filter((question) => !stillAsked.has(question.questionId) && question.askedAt < (inspectedAt ?? 0))
       .map((question) => question.key),
   );
   const closed = closeQuestions(record, withdrawn, "withdrawn");
@@ -125,17 +125,17 @@ export const mergeQuestions = (
   let next = closed.record;
   for (const question of asked) {
     const before = next.questions.findLast((known) => known.questionId === question.id);
-    const isAnswerLost = before?.deliveredAt !== undefined && (lookedAt ?? 0) - before.deliveredAt >= lostAnswerMs;
+    const isAnswerLost = before?.deliveredAt !== undefined && (inspectedAt ?? 0) - before.deliveredAt >= lostAnswerMs;
     const isUnanswered = before?.state === "undelivered" || isAnswerLost;
     if (before !== undefined && !isUnanswered && before.state !== "withdrawn") continue;
     const reasks = (before?.reasks ?? 0) + (isUnanswered ? 1 : 0);
     if (reasks > maxReasks) continue;
-    if (openQuestions(next.questions).length >= mostOpen) break;
+    if (openQuestions(next.questions).length >= maxOpen) break;
     if (
       weightOf(question) + openQuestions(next.questions).reduce((sum, open) => sum + weightOf(open), 0) >
-      mostQuestionBytes
+      maxQuestionBytes
     ) {
-      next = { ...next, message: `questions of more than ${mostQuestionBytes} bytes cannot be shown` };
+      next = { ...next, message: `questions of more than ${maxQuestionBytes} bytes cannot be shown` };
       continue;
     }
     // The key that `mintQuestion` gives next.

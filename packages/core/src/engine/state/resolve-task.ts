@@ -25,7 +25,7 @@ export const findTask = async (engine: EngineContext, id: unknown, access: Acces
 
 const pageSize = 100;
 /** So many of the newest tasks are looked through: a store finds a task by its whole ID only. */
-const mostSearched = 10_000;
+const maxSearched = 10_000;
 
 /**
  * The record that its owner knows by this ID, whoever that is: it is the ID that owners, and texts for them, have. Only an
@@ -41,7 +41,7 @@ const findByPublicId = async (engine: EngineContext, publicId: TaskId): Promise<
     found.push(...page.records.filter(({ taskId }) => isScoped(taskId) && toPublicId(taskId) === publicId));
     searched += page.records.length;
     cursor = page.cursor;
-  } while (cursor !== undefined && searched < mostSearched);
+  } while (cursor !== undefined && searched < maxSearched);
   const [only, ...others] = found;
   const taskIds = found.map(({ taskId }) => taskId);
   const shown = taskIds.map((taskId) => `\n  ${taskId}`).join("");
@@ -51,8 +51,10 @@ const findByPublicId = async (engine: EngineContext, publicId: TaskId): Promise<
     });
   }
   if (cursor !== undefined) {
-    const looked = `only the newest ${mostSearched} tasks were looked through for a task ${publicId}`;
-    throw new BridgeError("conflict", `${looked}; give its whole ID, OWNER~${publicId}${shown}`, { data: { taskIds } });
+    const searched = `only the newest ${maxSearched} tasks were looked through for a task ${publicId}`;
+    throw new BridgeError("conflict", `${searched}; give its whole ID, OWNER~${publicId}${shown}`, {
+      data: { taskIds },
+    });
   }
   if (only === undefined) throw taskNotFound();
   return only;

@@ -50,8 +50,8 @@ export interface Transition {
 }
 
 /** Cuts a text, with a mark that it was cut. */
-export const clip = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+export const clip = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
 const clipFailure = (failure: ExecutionFailure): ExecutionFailure => ({
   kind: failure.kind,
@@ -119,14 +119,14 @@ export const unchanged = (record: TaskRecord): Transition => ({ record, payloads
 
 /**
  * What a look at the backend, or news from it, makes of a record. The same record when it makes no difference.
- * `lookedAt`: when the look began; absent for news.
+ * `inspectedAt`: when the look began; absent for news.
  */
 export const applySnapshot = (
   record: TaskRecord,
   snapshot: ExecutionSnapshot,
   now: number,
   maxReasks: number,
-  lookedAt?: number,
+  inspectedAt?: number,
 ): Transition => {
   const seen: TaskRecord = { ...withoutUnseen(record), execution: toExecution(record, snapshot) };
   // What has ended at the backend is not brought back by an older state, also while its output is still being fetched.
@@ -136,7 +136,7 @@ export const applySnapshot = (
   const merged =
     snapshot.questions === undefined || record.cancel !== undefined
       ? unchanged(seen)
-      : mergeQuestions(seen, snapshot.questions, now, { maxReasks, lookedAt });
+      : mergeQuestions(seen, snapshot.questions, now, { maxReasks, inspectedAt });
   const state =
     openQuestions(merged.record.questions).length > 0
       ? "waiting"

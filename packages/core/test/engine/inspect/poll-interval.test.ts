@@ -36,8 +36,8 @@ describe("pollIntervalMs", () => {
       8_000,
     ],
     ["the backend's pause when that is the longest", taskOf({}), 0, 10_000, 45_000, 45_000],
-  ])("is %s (case 14)", (_what, task, floor, now, penalty, expected) => {
-    expect(pollIntervalMs(task, floor, now, penalty)).toBe(expected);
+  ])("is %s (case 14)", (_what, task, floor, now, backoff, expected) => {
+    expect(pollIntervalMs(task, floor, now, backoff)).toBe(expected);
   });
 
   it("aims at an estimated end only where the backend expects none", () => {

@@ -14,11 +14,11 @@ const open = async (options: WorldOptions = {}) => {
   const process = await world.boot();
   await world.clock.advance(0);
   const { record } = await startTask(process);
-  const news = async (...updates: readonly ExecutionUpdate[]): Promise<void> => {
+  const update = async (...updates: readonly ExecutionUpdate[]): Promise<void> => {
     world.backend.events.send(...updates);
     await world.clock.settle();
   };
-  return { ...world, ...process, taskId: record.taskId, key: record.startKey, news };
+  return { ...world, ...process, taskId: record.taskId, key: record.startKey, update };
 };
 
 const ended = (reason = "connection reset"): BridgeError => new BridgeError("unavailable", reason);
@@ -29,7 +29,7 @@ describe("news from a backend that is watched", () => {
     const states: string[] = [];
     await world.engine.followTask(world.taskId, mine, ({ record }) => void states.push(record.state));
     await world.clock.settle();
-    const looks = world.backend.callsOf("inspect").length;
+    const inspections = world.backend.callsOf("inspect").length;
     const wait = world.engine.waitForTask(world.taskId, mine, { until: "ended", timeoutMs: 60_000 });
     await world.clock.settle();
     world.backend.of().ask();
@@ -39,7 +39,7 @@ describe("news from a backend that is watched", () => {
     expect((await wait).record.state).toBe("succeeded");
     expect(Buffer.from((await wait).output ?? []).toString()).toBe('{"done":true}');
     expect(states).toEqual(["running", "waiting", "succeeded"]);
-    expect(world.backend.callsOf("inspect").length).toBe(looks);
+    expect(world.backend.callsOf("inspect").length).toBe(inspections);
   });
 
   it("may be repeated and out of order, and still tells the truth", async () => {
@@ -47,14 +47,14 @@ describe("news from a backend that is watched", () => {
     const { key, ref } = world.backend.of();
     world.backend.of().progress({ done: 5, total: 9 });
     await world.clock.settle();
-    await world.news(
+    await world.update(
       { key, ref, snapshot: { status: "queued" } },
       { key, ref, snapshot: { status: "running", progress: { done: 2 } } },
       { key, ref, snapshot: { status: "running", progress: { done: 2 } } },
     );
     expect(await world.record(world.taskId)).toMatchObject({ state: "running", execution: { progress: { done: 5 } } });
     world.backend.of().succeed({ made: "it" });
-    await world.news(
+    await world.update(
       { key, ref, snapshot: { status: "running", progress: { done: 7 } } },
       { key, ref, snapshot: { status: "failed", failure: { kind: "job", reason: "stale" } } },
     );
@@ -67,7 +67,7 @@ describe("news from a backend that is watched", () => {
     const before = await world.record(world.taskId);
     const { ref } = world.backend.of();
     const end = { status: "succeeded" } as const;
-    await world.news(
+    await world.update(
       { key: asStartKey("mcp-00000000000000000000000000000000"), snapshot: end },
       { ref: asExecutionRef('{"run":"run-77"}'), snapshot: end },
       // A backend that counts its jobs anew gives an old ID to somebody else's job.
@@ -76,7 +76,7 @@ describe("news from a backend that is watched", () => {
     );
     expect(world.audited("unmatched_update")).toHaveLength(4);
     expect(await world.record(world.taskId)).toEqual(before);
-    await world.news({ ref, snapshot: end });
+    await world.update({ ref, snapshot: end });
     expect(await world.record(world.taskId)).toMatchObject({ state: "succeeded" });
   });
 
@@ -84,16 +84,16 @@ describe("news from a backend that is watched", () => {
     const world = await open({ adapter: { startsAs: "queued" } });
     const { key, ref } = world.backend.of();
     const namesake = asExecutionRef('{"run":"of another account"}');
-    const looks = world.backend.callsOf("inspect").length;
-    await world.news({ key, ref: namesake });
-    await world.news({ key, ref: namesake, snapshot: { status: "running", progress: { done: 3 } } });
-    await world.news({
+    const inspections = world.backend.callsOf("inspect").length;
+    await world.update({ key, ref: namesake });
+    await world.update({ key, ref: namesake, snapshot: { status: "running", progress: { done: 3 } } });
+    await world.update({
       key,
       ref: namesake,
       snapshot: { status: "succeeded", output: { kind: "text", text: "other" } },
     });
     expect(await world.record(world.taskId)).toMatchObject({ state: "queued", ref });
-    expect(world.backend.callsOf("inspect").length).toBeGreaterThan(looks);
+    expect(world.backend.callsOf("inspect").length).toBeGreaterThan(inspections);
     await world.engine.cancelTask(world.taskId, mine, stop);
     await world.clock.settle();
     expect(world.backend.of().snapshot.status).toBe("cancelled");
@@ -107,11 +107,11 @@ describe("news from a backend that is watched", () => {
     const pending = startTask(process);
     await world.clock.advance(2_000);
     const { record } = await pending;
-    const told = asExecutionRef('{"run":"run-1","told":"by news"}');
-    await process.engine.receive("fake", world.backend.webhook([{ key: record.startKey, ref: told }]));
-    expect(await world.record(record.taskId)).toMatchObject({ ref: told });
+    const reported = asExecutionRef('{"run":"run-1","told":"by news"}');
+    await process.engine.receive("fake", world.backend.webhook([{ key: record.startKey, ref: reported }]));
+    expect(await world.record(record.taskId)).toMatchObject({ ref: reported });
     await world.clock.advance(60_000);
-    expect(await world.record(record.taskId)).toMatchObject({ ref: told, effects: [] });
+    expect(await world.record(record.taskId)).toMatchObject({ ref: reported, effects: [] });
   });
 
   it("that only says that something changed leads to a look", async () => {
@@ -157,11 +157,11 @@ describe("news from a backend that is watched", () => {
     const world = await open({ adapter: { without: ["inspect"] } });
     await world.clock.settle();
     world.kill();
-    world.backend.of().succeed({ while: "away" });
+    world.backend.of().succeed({ while: "unavailable" });
     const next = await world.boot();
     await world.clock.settle();
     const view = await next.engine.readTask(world.taskId, mine);
-    expect(Buffer.from(view.output ?? []).toString()).toBe('{"while":"away"}');
+    expect(Buffer.from(view.output ?? []).toString()).toBe('{"while":"unavailable"}');
   });
 
   it("brings the result although the backend deleted the job before anybody looked (case 29)", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { type Access, localOwner, type TaskEngine, type TaskView } from "../../../src/index.ts";
-import { attempted, createWorld, latchedStop, mine, type WorldOptions } from "../harness.ts";
+import { attempted, createWorld, finalStop, mine, type WorldOptions } from "../harness.ts";
 
 const taskId = "job-1";
 const operator: Access = { operator: true };
@@ -12,16 +12,16 @@ const openDeleted = async (options: WorldOptions = {}) => {
   const process = await world.boot();
   await process.engine.createTask({ tool: "job", input: {}, owner: localOwner, taskId });
   const [record] = (await world.store.list(operator, {}, undefined, 1)).records;
-  const told: string[] = [];
+  const reported: string[] = [];
   await process.engine.followTask(
     taskId,
     mine,
-    (view: TaskView) => void told.push(view.record.state),
-    () => void told.push("gone"),
+    (view: TaskView) => void reported.push(view.record.state),
+    () => void reported.push("gone"),
   );
   await process.engine.deleteTask(taskId, mine);
   await world.clock.settle();
-  return { ...world, ...process, internalId: record?.taskId ?? "", told };
+  return { ...world, ...process, internalId: record?.taskId ?? "", reported };
 };
 
 const verbs = (engine: TaskEngine, id: string, access: Access): readonly Promise<unknown>[] => [
@@ -30,7 +30,7 @@ const verbs = (engine: TaskEngine, id: string, access: Access): readonly Promise
   engine.followTask(id, access, () => {}),
   engine.answerTask(id, access, {}),
   engine.claimQuestion(id, access, "q1", { by: "me", forMs: 1_000 }),
-  engine.cancelTask(id, access, latchedStop),
+  engine.cancelTask(id, access, finalStop),
   engine.readOutput(id, access, { offset: 0, length: 1 }),
   engine.deleteTask(id, access),
 ];
@@ -46,7 +46,7 @@ describe("a deleted task whose execution is still being stopped", () => {
     await expect(engine.releaseQuestion(taskId, mine, "q1", "me")).resolves.toBeUndefined();
     for (const filter of [{}, { slotHeld: true }, { includeExpired: true }])
       expect((await engine.listTasks(mine, filter, undefined, 10)).tasks).toEqual([]);
-    expect(world.told.at(-1)).toMatch(/cancelled|gone/);
+    expect(world.reported.at(-1)).toMatch(/cancelled|gone/);
   });
 
   it("can be explained to the operator, who wants to know what becomes of it", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { createWorld, latchedStop, mine, startTask, stop, type WorldOptions } from "../harness.ts";
+import { createWorld, finalStop, mine, startTask, stop, type WorldOptions } from "../harness.ts";
 
 const open = async (options: WorldOptions = {}) => {
   const world = createWorld(options);
@@ -15,7 +15,7 @@ describe("a stop", () => {
     const world = await open();
     const answers = await Promise.all(
       Array.from({ length: 5 }, (_, index) =>
-        world.engine.cancelTask(world.taskId, mine, { reason: `client ${index}`, latch: index % 2 === 1 }),
+        world.engine.cancelTask(world.taskId, mine, { reason: `client ${index}`, isFinal: index % 2 === 1 }),
       ),
     );
     await world.clock.advance(60_000);
@@ -30,11 +30,11 @@ describe("a stop", () => {
     const other = await world.boot();
     await Promise.all([
       world.engine.cancelTask(world.taskId, mine, stop),
-      other.engine.cancelTask(world.taskId, mine, latchedStop),
+      other.engine.cancelTask(world.taskId, mine, finalStop),
     ]);
     await world.clock.advance(60_000);
     expect(world.backend.callsOf("cancel")).toHaveLength(1);
-    expect(await world.record(world.taskId)).toMatchObject({ state: "cancelled", cancel: { latched: true } });
+    expect(await world.record(world.taskId)).toMatchObject({ state: "cancelled", cancel: { isFinal: true } });
   });
 
   it.each([["lost-answer"], ["hang"]] as const)(
@@ -102,7 +102,7 @@ describe("a stop", () => {
   it("goes on being sent after the task has ended, and keeps the slot until the execution ended", async () => {
     const world = await open(requested);
     world.backend.faults.next("cancel", { before: "unavailable" }, 3);
-    const { record } = await world.engine.cancelTask(world.taskId, mine, latchedStop);
+    const { record } = await world.engine.cancelTask(world.taskId, mine, finalStop);
     expect(record).toMatchObject({ state: "cancelled", slotHeld: true, effects: [{ kind: "cancel" }] });
     await world.clock.advance(30_000);
     expect(world.backend.callsOf("cancel")).toHaveLength(4);

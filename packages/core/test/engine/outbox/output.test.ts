@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { createWorld, latchedStop, mine, type Process, startTask, stop, type WorldOptions } from "../harness.ts";
+import { createWorld, finalStop, mine, type Process, startTask, stop, type WorldOptions } from "../harness.ts";
 
 const open = async (options: WorldOptions = {}) => {
   const world = createWorld(options);
@@ -104,9 +104,9 @@ describe("the result of a task", () => {
 describe("a large result", () => {
   const content = Array.from({ length: 50 }, (_, line) => `line ${line}`).join("\n");
 
-  it.each([[true], [false]])("is fetched in parts before the task ends (size told: %s)", async (tellSize) => {
+  it.each([[true], [false]])("is fetched in parts before the task ends (size told: %s)", async (declaresSize) => {
     const world = await open({ adapter: { outputChunkBytes: 100 } });
-    world.backend.of().succeedWithStream(content, { tellSize });
+    world.backend.of().succeedWithStream(content, { declaresSize });
     await world.clock.advance(10);
     expect(await world.saved()).toMatchObject({
       state: "succeeded",
@@ -130,9 +130,9 @@ describe("a large result", () => {
   });
 
   it("above maxResultBytes fails the task, saying so", async () => {
-    for (const tellSize of [true, false]) {
+    for (const declaresSize of [true, false]) {
       const world = await open({ limits: { maxResultBytes: 100 }, adapter: { outputChunkBytes: 60 } });
-      world.backend.of().succeedWithStream(content, { tellSize });
+      world.backend.of().succeedWithStream(content, { declaresSize });
       await world.clock.advance(10);
       expect(await world.saved()).toMatchObject({
         state: "failed",
@@ -162,7 +162,7 @@ describe("a large result", () => {
 
   it("is dropped when the task is cancelled at once meanwhile, and kept when a cancel is only acknowledged", async () => {
     for (const [how, state] of [
-      [latchedStop, "cancelled"],
+      [finalStop, "cancelled"],
       [stop, "succeeded"],
     ] as const) {
       const world = await open({ adapter: { outputChunkBytes: 100 } });

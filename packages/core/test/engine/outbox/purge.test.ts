@@ -6,10 +6,10 @@ import { createWorld, type Process, startTask, type World, type WorldOptions } f
 const retentionMs = 1_000;
 
 /** What a store is asked to write and to look for, in order. */
-interface Told {
+interface Reported {
   readonly writes: string[];
   readonly dues: number[];
-  mostAtOnce: number;
+  maxAtOnce: number;
 }
 
 /** A world whose store tells what is asked of it; `beforeRemoval` comes in between a look and the removal that follows. */
@@ -17,7 +17,7 @@ const open = async (
   options: WorldOptions = {},
   beforeRemoval: (store: TaskStore, taskId: string) => Promise<void> = async () => {},
 ) => {
-  const told: Told = { writes: [], dues: [], mostAtOnce: 0 };
+  const reported: Reported = { writes: [], dues: [], maxAtOnce: 0 };
   let atOnce = 0;
   const world = createWorld({
     task: { retentionMs },
@@ -27,25 +27,25 @@ const open = async (
     wrapStore: (store) => ({
       ...store,
       revise: async (...given) => {
-        told.writes.push("revise");
+        reported.writes.push("revise");
         return store.revise(...given);
       },
       remove: async (taskId, expected) => {
-        told.writes.push(`remove ${expected}`);
-        told.mostAtOnce = Math.max(told.mostAtOnce, ++atOnce);
+        reported.writes.push(`remove ${expected}`);
+        reported.maxAtOnce = Math.max(reported.maxAtOnce, ++atOnce);
         await beforeRemoval(store, taskId);
         atOnce -= 1;
         return store.remove(taskId, expected);
       },
       due: async (limit) => {
-        told.dues.push(limit);
+        reported.dues.push(limit);
         return store.due(limit);
       },
     }),
   });
-  return { ...world, ...(await world.boot()), told };
+  return { ...world, ...(await world.boot()), reported };
 };
-type Open = World & Process & { readonly told: Told };
+type Open = World & Process & { readonly reported: Reported };
 
 /** Ended, and kept for a while. */
 const end = async (world: Open, count = 1): Promise<readonly string[]> => {
@@ -53,8 +53,8 @@ const end = async (world: Open, count = 1): Promise<readonly string[]> => {
   await world.clock.settle();
   const ids = views.map(({ record }) => record.taskId);
   for (const id of ids.slice(0, 1)) expect(await world.record(id)).toMatchObject({ state: "succeeded" });
-  world.told.writes.length = 0;
-  world.told.dues.length = 0;
+  world.reported.writes.length = 0;
+  world.reported.dues.length = 0;
   return ids;
 };
 
@@ -66,7 +66,7 @@ describe("a task whose time is over", () => {
     const [taskId = ""] = await end(world);
     const revision = (await world.record(taskId))?.revision;
     await world.clock.advance(retentionMs);
-    expect(world.told.writes).toEqual([`remove ${revision}`]);
+    expect(world.reported.writes).toEqual([`remove ${revision}`]);
     expect(await world.record(taskId)).toBeUndefined();
     expect(world.backend.of().forgotten).toBe(true);
     expect([world.audited("task_expired").length, world.audited("task_removed").length]).toEqual([1, 1]);
@@ -98,7 +98,7 @@ describe("a task whose time is over", () => {
     const { record } = await startTask(world);
     await world.clock.advance(5_000);
     expect(await world.record(record.taskId)).toMatchObject({ expired: true, slotHeld: true });
-    expect([forgets(world), world.told.writes.some((write) => write.startsWith("remove"))]).toEqual([0, false]);
+    expect([forgets(world), world.reported.writes.some((write) => write.startsWith("remove"))]).toEqual([0, false]);
     world.backend.of().stop();
     await world.clock.advance(120_000);
     expect(await world.record(record.taskId)).toBeUndefined();
@@ -110,7 +110,7 @@ describe("a task whose time is over", () => {
     world.backend.faults.next("forget", { before: { code: "throttled", retryAfterMs: 60_000 } });
     const [taskId = ""] = await end(world);
     await world.clock.advance(retentionMs);
-    expect(world.told.writes).toEqual(["revise"]);
+    expect(world.reported.writes).toEqual(["revise"]);
     expect(await world.record(taskId)).toMatchObject({
       expired: true,
       effects: [{ kind: "forget", attempts: 1, lastError: expect.stringContaining("throttled") }],
@@ -154,19 +154,19 @@ describe("a task whose time is over", () => {
     await world.boot();
     await end(world);
     await world.clock.advance(retentionMs);
-    expect(world.told.writes.length).toBeGreaterThanOrEqual(1);
+    expect(world.reported.writes.length).toBeGreaterThanOrEqual(1);
     expect([world.audited("task_expired").length, world.audited("task_removed").length]).toEqual([1, 1]);
   });
 
   it("is no more in the way when the store was away at first", async () => {
-    let isAway = true;
+    let isUnavailable = true;
     const world = await open({}, async () => {
-      if (isAway) throw new BridgeError("unavailable", "the store is away");
+      if (isUnavailable) throw new BridgeError("unavailable", "the store is away");
     });
     const [taskId = ""] = await end(world);
     await world.clock.advance(retentionMs);
     expect(await world.record(taskId)).toMatchObject({ state: "succeeded" });
-    isAway = false;
+    isUnavailable = false;
     await world.clock.advance(2_000);
     expect(await world.record(taskId)).toBeUndefined();
   });
@@ -176,17 +176,17 @@ describe("hundreds of tasks whose time is over at once", () => {
   it.each([
     ["nothing is kept for", ["watch", "forget"] as const, 32],
     ["a backend keeps something for", ["watch"] as const, 16],
-  ])("that %s are looked for in ever larger pages, and removed so many at a time", async (_, without, most) => {
+  ])("that %s are looked for in ever larger pages, and removed so many at a time", async (_, without, maximum) => {
     const world = await open({ adapter: { without: [...without] } });
     const ids = await end(world, 500);
     await world.clock.advance(retentionMs);
-    expect(world.told.writes).toHaveLength(ids.length);
+    expect(world.reported.writes).toHaveLength(ids.length);
     expect((await world.store.list({ operator: true }, { includeExpired: true }, undefined, 10)).records).toEqual([]);
     // The looks that find nothing are small again.
-    expect(world.told.dues.slice(0, 6)).toEqual([16, 32, 64, 128, 128, 128]);
-    expect(world.told.dues.at(-1)).toBe(16);
-    expect(world.told.mostAtOnce).toBeLessThanOrEqual(most);
-    expect(world.told.mostAtOnce).toBeGreaterThan(most / 2);
+    expect(world.reported.dues.slice(0, 6)).toEqual([16, 32, 64, 128, 128, 128]);
+    expect(world.reported.dues.at(-1)).toBe(16);
+    expect(world.reported.maxAtOnce).toBeLessThanOrEqual(maximum);
+    expect(world.reported.maxAtOnce).toBeGreaterThan(maximum / 2);
   });
 
   it("do not keep one that stays from being served", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { TaskView } from "../../../src/index.ts";
 import type { TaskStore } from "../../../src/store.ts";
-import { createWorld, latchedStop, mine, startTask, type WorldOptions } from "../harness.ts";
+import { createWorld, finalStop, mine, startTask, type WorldOptions } from "../harness.ts";
 
 /** Tasks in batches of a hundred. `npm run soak` raises it to the ten thousand of case 10. */
 const expiring = Number(process.env.TASKBRIDGE_EXPIRING ?? 2_000);
@@ -22,7 +22,7 @@ const everyVerb = ({ engine, taskId }: Open): readonly Promise<unknown>[] => [
   engine.followTask(taskId, mine, () => {}),
   engine.answerTask(taskId, mine, {}),
   engine.claimQuestion(taskId, mine, "q1", { by: "me", forMs: 1_000 }),
-  engine.cancelTask(taskId, mine, latchedStop),
+  engine.cancelTask(taskId, mine, finalStop),
   engine.readOutput(taskId, mine, { offset: 0, length: 1 }),
   engine.deleteTask(taskId, mine),
 ];
@@ -120,10 +120,10 @@ describe("a task whose time is over", () => {
       const { key } = world.backend.of();
       if (how === "removed") world.backend.of().stop();
       await world.clock.advance(2_000);
-      const news = world.backend.webhook([
+      const update = world.backend.webhook([
         { key, snapshot: { status: "succeeded", output: { kind: "text", text: "late" } } },
       ]);
-      await world.engine.receive("fake", news);
+      await world.engine.receive("fake", update);
       await world.clock.advance(2_000);
       await expect(world.engine.readTask(world.taskId, mine)).rejects.toMatchObject({ code: "not_found" });
       expect(await world.record(world.taskId)).toBeUndefined();
@@ -134,14 +134,14 @@ describe("a task whose time is over", () => {
 
   it("is told to those who follow and wait when it goes early", async () => {
     const world = await open();
-    const told: string[] = [];
-    const hear = (view: TaskView): void => void told.push(view.record.state);
-    await world.engine.followTask(world.taskId, mine, hear, () => void told.push("gone"));
+    const reported: string[] = [];
+    const observe = (view: TaskView): void => void reported.push(view.record.state);
+    await world.engine.followTask(world.taskId, mine, observe, () => void reported.push("gone"));
     const wait = world.engine.waitForTask(world.taskId, mine, { until: "ended", timeoutMs: 3_600_000 });
     await world.engine.deleteTask(world.taskId, mine);
     await world.clock.settle();
     expect((await wait).record.state).toBe("cancelled");
-    expect(["cancelled", "gone"]).toContain(told.at(-1));
+    expect(["cancelled", "gone"]).toContain(reported.at(-1));
   });
 });
 

@@ -5,7 +5,7 @@ import { hasStopped, isRefOf, type Model } from "./model.ts";
 /** The content of every output that is read in ranges: of three chunks. */
 export const streamed = "ten bytes!";
 
-const untilRest = Number.POSITIVE_INFINITY;
+const untilIdle = Number.POSITIVE_INFINITY;
 
 /** Backends that were only asked to stop do so. */
 export const obeyCancels = (model: Model): void => {
@@ -21,13 +21,13 @@ export const phases: readonly [string, (model: Model) => Promise<void>][] = [
       model.backend.clearFaults();
       model.backend.fake.events.release();
       for (const { process } of model.servers) process.state = "running";
-      await model.world.run(untilRest);
+      await model.world.run(untilIdle);
       // Before they expire.
       await assertResults(model);
       if (model.servers.length === 0) model.spawn();
       // A sweep at least, and as long as anything is still to be told to the backend.
       for (let waits = 0; waits < 5 && (waits === 0 || someTask(model, isUnsettled)); waits++)
-        await model.world.advance(25_000, untilRest);
+        await model.world.advance(25_000, untilIdle);
       assertStopped(model);
       assertAnswered(model);
     },
@@ -38,10 +38,10 @@ export const phases: readonly [string, (model: Model) => Promise<void>][] = [
       obeyCancels(model);
       for (const execution of model.backend.fake.executions)
         if (!hasStopped(execution)) execution.succeed({ by: execution.id });
-      await model.world.advance(30_000, untilRest);
+      await model.world.advance(30_000, untilIdle);
       // What has vanished without proof is given up only after `lostAfterMs`.
       if (someTask(model, (record) => !hasEnded(record) || record.slotHeld))
-        await model.world.advance(100_000, untilRest);
+        await model.world.advance(100_000, untilIdle);
       assertEnded(model);
       await assertResults(model);
       assertStartedOnce(model);
@@ -50,8 +50,8 @@ export const phases: readonly [string, (model: Model) => Promise<void>][] = [
   [
     "once every task had expired",
     async (model) => {
-      await model.world.advance(60_000, untilRest);
-      assertFollowersTold(model);
+      await model.world.advance(60_000, untilIdle);
+      assertFollowersNotified(model);
       const left = await model.ledger.store.list({ operator: true }, { includeExpired: true }, undefined, 100);
       for (const record of left.records) model.accuse(`a record is left: ${JSON.stringify(record)}`);
     },
@@ -90,8 +90,9 @@ const assertStopped = (model: Model): void => {
     const isUnwanted = hasEnded(record) || record.cancel !== undefined || ledger.isRemoved(record.taskId);
     // Of two that a restart started, the record holds the ref of one: the other may run on.
     const isOneOfTwo = record.policy.onUnknownStart === "restart" && backend.fake.starts(execution.key) > 1;
-    const isTold = isOneOfTwo || execution.cancels.length > 0 || backend.denied.has("cancel") || cancelIsAbsent(model);
-    if (isKnown && isUnwanted && !isTold)
+    const isReported =
+      isOneOfTwo || execution.cancels.length > 0 || backend.denied.has("cancel") || cancelIsAbsent(model);
+    if (isKnown && isUnwanted && !isReported)
       model.accuse(`${execution.id} runs on, although its task is ${record.state}: ${JSON.stringify(record)}`);
   }
 };
@@ -138,7 +139,7 @@ const assertEnded = (model: Model): void => {
   }
 };
 
-const assertFollowersTold = (model: Model): void => {
+const assertFollowersNotified = (model: Model): void => {
   for (const { process, state, taskId } of model.followers)
     if (process.state === "running" && state === "listening" && !isClosing(model, process))
       model.accuse(`a follower of ${taskId} was never told the end`);
@@ -170,8 +171,8 @@ const assertStartedOnce = (model: Model): void => {
     const executions = backend.fake.executions.filter((execution) => execution.key === key);
     const policy = ledger.byKey(key)?.at(-1)?.policy;
     // After `forget` the backend rightly knows nothing of the key.
-    const most = policy?.onUnknownStart === "restart" ? Number.POSITIVE_INFINITY : 1;
-    if (executions.filter(({ forgotten }) => !forgotten).length > most)
+    const max = policy?.onUnknownStart === "restart" ? Number.POSITIVE_INFINITY : 1;
+    if (executions.filter(({ forgotten }) => !forgotten).length > max)
       model.accuse(`${key} was started ${executions.length} times`);
   }
 };

@@ -18,7 +18,7 @@ export interface Setup {
   readonly find: boolean;
   readonly startsAs: "queued" | "running";
   readonly evolvingRefs: boolean;
-  readonly startTellsState: boolean;
+  readonly startReportsState: boolean;
   readonly hidesDetail: boolean;
 }
 
@@ -75,7 +75,7 @@ const traitsOf = (setup: Setup): Partial<AdapterTraits> => ({
   start: {
     idempotent: { kind: "idempotent", forMs: null } as const,
     "idempotent for a while": { kind: "idempotent", forMs: 20_000 } as const,
-    findable: { kind: "findable", settleMs: 2_000, windowMs: 3_600_000 } as const,
+    findable: { kind: "findable", visibilityDelayMs: 2_000, windowMs: 3_600_000 } as const,
     "at-most-once": { kind: "at-most-once" } as const,
   }[setup.start],
   cancel: setup.cancel,
@@ -90,14 +90,14 @@ const absentVerbs = (setup: Setup): Exclude<FakeVerb, "start">[] => [
 ];
 
 export const createTestBackend = (setup: Setup, world: World): Backend => {
-  const place: Process = { name: "backend", state: "running" };
+  const location: Process = { name: "backend", state: "running" };
   const { backend: fake } = fakeAdapter({
-    clock: world.clockOf(place),
+    clock: world.clockOf(location),
     traits: traitsOf(setup),
     without: absentVerbs(setup),
     startsAs: setup.startsAs,
     evolvingRefs: setup.evolvingRefs,
-    startTellsState: setup.startTellsState,
+    startReportsState: setup.startReportsState,
     hidesDetail: setup.hidesDetail,
     outputChunkBytes: 4,
   });

@@ -84,10 +84,10 @@ export const useTask = (model: Model, act: TaskAct): void => {
       break;
     case "cancel":
     case "cancel and latch": {
-      const latch = act.do === "cancel and latch";
-      model.expectOutcome("cancel", engine.cancelTask(task.id, access, { reason: "unwanted", latch }), (view) => {
+      const isFinal = act.do === "cancel and latch";
+      model.expectOutcome("cancel", engine.cancelTask(task.id, access, { reason: "unwanted", isFinal }), (view) => {
         see(view);
-        if (latch && !hasEnded(view.record)) model.accuse("a latched cancel left the task open");
+        if (isFinal && !hasEnded(view.record)) model.accuse("a latched cancel left the task open");
       });
       break;
     }

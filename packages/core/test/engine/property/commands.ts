@@ -112,7 +112,7 @@ const strike = fc.record({
   fault: fc.constantFrom(...faults),
 });
 const move = fc.record({ do: fc.constant("move" as const), execution: index, move: fc.constantFrom(...moves) });
-const repeatNews = fc.record({ do: fc.constantFrom("repeat news", "call webhook"), event: fc.nat({ max: 9 }) });
+const repeatUpdate = fc.record({ do: fc.constantFrom("repeat news", "call webhook"), event: fc.nat({ max: 9 }) });
 const namesake = fc.record({ do: fc.constant("call webhook of a namesake" as const), task: index });
 
 const weighted = (weight: number, arbitrary: fc.Arbitrary<unknown>): fc.WeightedArbitrary<Act> => ({
@@ -135,18 +135,18 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   weighted(6, strike),
   weighted(1, refuseAccepted),
   weighted(9, move),
-  weighted(1, repeatNews),
+  weighted(1, repeatUpdate),
   weighted(1, namesake),
 );
 
-const commands = (what: fc.Arbitrary<Act>, most: number): fc.Arbitrary<readonly Command[]> => {
+const commands = (what: fc.Arbitrary<Act>, limit: number): fc.Arbitrary<readonly Command[]> => {
   const steps = fc.oneof(
     { weight: 3, arbitrary: fc.constant("all" as const) },
     { weight: 2, arbitrary: fc.nat({ max: 12 }) },
   );
   const command = fc.tuple(what, steps).map(([made, count]): Command => ({ ...made, steps: count }));
   // Of any length alike: left to itself, the arbitrary prefers the short.
-  return fc.noBias(fc.array(command, { maxLength: most, size: "max" }));
+  return fc.noBias(fc.array(command, { maxLength: limit, size: "max" }));
 };
 
 const setup: fc.Arbitrary<Setup> = fc
@@ -158,7 +158,7 @@ const setup: fc.Arbitrary<Setup> = fc
     find: fc.boolean(),
     startsAs: fc.constantFrom("running", "queued"),
     evolvingRefs: fc.boolean(),
-    startTellsState: fc.boolean(),
+    startReportsState: fc.boolean(),
     hidesDetail: fc.boolean(),
   })
   // What a ref has become only a look can tell.

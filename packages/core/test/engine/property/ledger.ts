@@ -54,10 +54,10 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     if (before !== undefined) assertRevision(before, written, history, world.now(), options, complain);
   };
 
-  const assertLimit = (owner: string | null, most: number | null): void => {
+  const assertLimit = (owner: string | null, max: number | null): void => {
     const current = [...histories.values()].map((history) => history.at(-1));
     const open = current.filter((task) => task?.owner === owner && task.slotHeld && !removed.has(task.taskId)).length;
-    if (most !== null && open > most) accuse(`${owner} has ${open} open tasks of at most ${most}`);
+    if (max !== null && open > max) accuse(`${owner} has ${open} open tasks of at most ${max}`);
   };
 
   const noteRemoval = (taskId: string): void => {

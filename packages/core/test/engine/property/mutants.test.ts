@@ -13,8 +13,8 @@ let active = "";
 
 type ApplySnapshot = typeof transitions.applySnapshot;
 const applySnapshot: ApplySnapshot = (record, snapshot, now, maxReasks) => {
-  const told = active === "a record that holds a secret" ? withSecretsShown(snapshot) : snapshot;
-  const after = transitions.applySnapshot(record, told, now, maxReasks);
+  const reported = active === "a record that holds a secret" ? withSecretsShown(snapshot) : snapshot;
+  const after = transitions.applySnapshot(record, reported, now, maxReasks);
   const isBack =
     active === "an end that is taken back" && record.endedAt !== undefined && snapshot.endedAt === undefined;
   if (isBack) return { ...after, record: { ...after.record, state: snapshot.status } };
@@ -113,7 +113,7 @@ const mutants: Readonly<Record<string, Parts>> = {
     spoilAdapter: (adapter) => {
       const { receive } = adapter;
       const withoutRefs: typeof receive = async (...given) =>
-        ((await receive?.(...given)) ?? []).map(({ ref: _ref, ...news }) => news);
+        ((await receive?.(...given)) ?? []).map(({ ref: _ref, ...update }) => update);
       return receive === undefined ? adapter : { ...adapter, receive: withoutRefs };
     },
   },

@@ -8,7 +8,7 @@ import { createModel, hasStopped, type Model, type Parts } from "./model.ts";
 /** Plays a scenario to its end and throws when anything was wrong on the way, or is left over. */
 export const play = async (scenario: Scenario, parts: Parts = {}): Promise<void> => {
   const model = createModel(scenario, parts);
-  const tell = (when: string): void => {
+  const report = (when: string): void => {
     if (model.accusations.length === 0) return;
     throw new Error(`${when}:\n- ${model.accusations.join("\n- ")}\nin\n${printScenario(scenario)}`);
   };
@@ -16,11 +16,11 @@ export const play = async (scenario: Scenario, parts: Parts = {}): Promise<void>
   await model.world.run(Number.POSITIVE_INFINITY);
   for (const [index, command] of scenario.commands.entries()) {
     await perform(model, command);
-    tell(`after command ${index}, ${JSON.stringify(command)}`);
+    report(`after command ${index}, ${JSON.stringify(command)}`);
   }
   for (const [when, phase] of phases) {
     await phase(model);
-    tell(when);
+    report(when);
   }
 };
 
@@ -64,10 +64,10 @@ const begin = (model: Model, act: Exclude<Act, { readonly do: "advance" }>): voi
       break;
     case "repeat news":
     case "call webhook":
-      repeatNews(model, act);
+      repeatUpdate(model, act);
       break;
     case "call webhook of a namesake":
-      tellOfNamesake(model, act);
+      notifyOfNamesake(model, act);
       break;
     case "spawn":
       if (servers.length < 3) model.spawn();
@@ -86,7 +86,7 @@ const begin = (model: Model, act: Exclude<Act, { readonly do: "advance" }>): voi
   }
 };
 
-const repeatNews = (model: Model, act: Extract<Act, { readonly event: number }>): void => {
+const repeatUpdate = (model: Model, act: Extract<Act, { readonly event: number }>): void => {
   const update = at(model.backend.fake.events.log, act.event);
   const server = runningServer(model, act.event);
   if (update === undefined || server === undefined) return;
@@ -94,7 +94,10 @@ const repeatNews = (model: Model, act: Extract<Act, { readonly event: number }>)
   else model.expectOutcome("receive", server.engine.receive("a", model.backend.fake.webhook([update])), () => {});
 };
 
-const tellOfNamesake = (model: Model, { task }: Extract<Act, { readonly do: "call webhook of a namesake" }>): void => {
+const notifyOfNamesake = (
+  model: Model,
+  { task }: Extract<Act, { readonly do: "call webhook of a namesake" }>,
+): void => {
   const tasks = model.ledger.taskIds.flatMap((taskId) => model.ledger.historyOf(taskId).at(-1) ?? []);
   const record = at(
     tasks.filter(({ ref, state }) => ref !== undefined && state !== "succeeded"),

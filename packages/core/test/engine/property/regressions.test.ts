@@ -12,7 +12,7 @@ const setup: Setup = {
   find: false,
   startsAs: "running",
   evolvingRefs: false,
-  startTellsState: false,
+  startReportsState: false,
   hidesDetail: false,
 };
 

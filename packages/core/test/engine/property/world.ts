@@ -24,9 +24,9 @@ export interface World {
   pause(process: Process, delayMs: number): Promise<void>;
   kill(process: Process): void;
   /** Lets at most this many waiting calls go on, and waits for what they lead to. */
-  run(mostSteps: number): Promise<void>;
-  /** Moves time; at each instant at which something falls due, at most `mostSteps` waiting calls go on. */
-  advance(ms: number, mostSteps: number): Promise<void>;
+  run(maxSteps: number): Promise<void>;
+  /** Moves time; at each instant at which something falls due, at most `maxSteps` waiting calls go on. */
+  advance(ms: number, maxSteps: number): Promise<void>;
 }
 
 interface Waiting {
@@ -43,7 +43,7 @@ interface Appointment {
 }
 
 /** A world that has not come to rest after so many steps never will. */
-const mostStepsInALife = 60_000;
+const maxStepsInALife = 60_000;
 
 /** Lets every chain of promises run to where it waits for the world. */
 const settle = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
@@ -87,16 +87,16 @@ export const createWorld = (scheduleSeed: number): World => {
     const ready = waiting.filter(goesOn);
     const chosen = ready[next() % Math.max(ready.length, 1)];
     if (chosen === undefined) return false;
-    if (++steps > mostStepsInALife) throw new Error(`the engine did not come to rest in ${mostStepsInALife} steps`);
+    if (++steps > maxStepsInALife) throw new Error(`the engine did not come to rest in ${maxStepsInALife} steps`);
     waiting.splice(waiting.indexOf(chosen), 1);
     chosen.resolve();
     await settle();
     return true;
   };
 
-  const run = async (mostSteps: number): Promise<void> => {
+  const run = async (maxSteps: number): Promise<void> => {
     await settle();
-    for (let count = 0; count < mostSteps && (await step()); count++);
+    for (let count = 0; count < maxSteps && (await step()); count++);
   };
 
   const nextUntil = (end: number): Appointment | undefined => {
@@ -136,15 +136,15 @@ export const createWorld = (scheduleSeed: number): World => {
       appointments = appointments.filter((entry) => entry.process !== process);
     },
     run,
-    advance: async (ms, mostSteps) => {
+    advance: async (ms, maxSteps) => {
       const end = time + ms;
-      await run(mostSteps);
+      await run(maxSteps);
       for (let due = nextUntil(end); due !== undefined; due = nextUntil(end)) {
-        if (++steps > mostStepsInALife) throw new Error(`the engine did not come to rest in ${mostStepsInALife} steps`);
+        if (++steps > maxStepsInALife) throw new Error(`the engine did not come to rest in ${maxStepsInALife} steps`);
         appointments.splice(appointments.indexOf(due), 1);
         time = Math.max(time, due.at);
         due.action();
-        await run(mostSteps);
+        await run(maxSteps);
       }
       time = Math.max(time, end);
       // One turn of the event loop, so that a rejection that nobody handles is reported.

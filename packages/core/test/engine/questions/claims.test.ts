@@ -119,16 +119,16 @@ describe("a claim of an open question", () => {
     const { revision } = await world.saved();
     const { engine } = world[where];
     const change = engine.waitForTask(world.taskId, mine, { until: "changed", revision, timeoutMs: 60_000 });
-    const heard: ClaimOutcome[] = [];
+    const received: ClaimOutcome[] = [];
     await engine.followTask(world.taskId, mine, ({ record }) => {
       if (record.questions[0]?.claim === undefined)
-        void world.claim(world[where], "b").then((outcome) => heard.push(outcome));
+        void world.claim(world[where], "b").then((outcome) => received.push(outcome));
     });
     await world.clock.advance(4_500);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await world.release(world.first, "a");
     await world.clock.advance(afterMs);
-    expect(heard).toEqual([heldBy("b")]);
+    expect(received).toEqual([heldBy("b")]);
     expect((await change).record.revision).toBeGreaterThan(revision);
   });
 
@@ -187,7 +187,7 @@ describe("a claim of an open question", () => {
   it("shows nowhere: nothing but the revision and the claim itself changes, and nothing is audited", async () => {
     const world = await open();
     const before = await world.first.engine.readTask(world.taskId, mine);
-    const told = world.audit.length;
+    const reported = world.audit.length;
     await world.clock.advance(10);
     const calm = await world.first.engine.readTask(world.taskId, mine);
     await world.claim(world.first, "a");
@@ -201,7 +201,7 @@ describe("a claim of an open question", () => {
     await world.release(world.first, "a");
     const after = await world.first.engine.readTask(world.taskId, mine);
     expect(after).toEqual({ ...calm, record: { ...calm.record, revision: calm.record.revision + 2 } });
-    expect(world.audit).toHaveLength(told);
+    expect(world.audit).toHaveLength(reported);
   });
 
   it("keeps members of the question that this version does not know", async () => {

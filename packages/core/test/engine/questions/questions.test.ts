@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { BridgeError } from "../../../src/adapter.ts";
 import type { TaskId } from "../../../src/store.ts";
-import { createWorld, latchedStop, mine, startTask, stop, type WorldOptions } from "../harness.ts";
+import { createWorld, finalStop, mine, startTask, stop, type WorldOptions } from "../harness.ts";
 
 const open = async (options: WorldOptions = {}) => {
   const world = createWorld(options);
@@ -192,7 +192,7 @@ describe("a question of an execution", () => {
 
   it.each([
     ["acknowledged", stop],
-    ["latched", latchedStop],
+    ["latched", finalStop],
   ] as const)("is cleared when the task is cancelled (%s), for good", async (_what, how) => {
     const world = await open({ adapter: { traits: { cancel: "requested" } } });
     world.backend.of().ask();

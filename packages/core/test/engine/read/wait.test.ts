@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { BridgeError } from "../../../src/adapter.ts";
 import type { TaskView, WaitOptions } from "../../../src/index.ts";
-import { createWorld, latchedStop, mine, startTask, type WorldOptions } from "../harness.ts";
+import { createWorld, finalStop, mine, startTask, type WorldOptions } from "../harness.ts";
 
 const open = async (options: WorldOptions = {}) => {
   const world = createWorld(options);
@@ -77,7 +77,7 @@ describe("waiting for a task", () => {
     const other = await world.boot();
     const wait = world.wait({});
     await world.clock.advance(1_000);
-    await other.engine.cancelTask(world.taskId, mine, latchedStop);
+    await other.engine.cancelTask(world.taskId, mine, finalStop);
     await world.clock.advance(10_000);
     expect((await wait).record.state).toBe("cancelled");
   });
@@ -132,10 +132,10 @@ describe("following a task", () => {
 
   it("tells each state in order, beginning with the present one, until the end, and then nothing", async () => {
     const world = await open();
-    const told: (number | undefined)[] = [];
+    const reported: (number | undefined)[] = [];
     let states = "";
     await world.engine.followTask(world.taskId, mine, ({ record }) => {
-      told.push(record.execution?.progress?.done);
+      reported.push(record.execution?.progress?.done);
       states = `${states} ${record.state}`;
     });
     for (let done = 1; done <= 5; done++) {
@@ -145,38 +145,42 @@ describe("following a task", () => {
     await world.clock.settle();
     world.backend.of().succeed({});
     await world.clock.settle();
-    expect(told).toEqual([undefined, 1, 2, 3, 4, 5, 5]);
+    expect(reported).toEqual([undefined, 1, 2, 3, 4, 5, 5]);
     expect(states).toMatch(/^( running){6} succeeded$/);
     const { scheduled } = world.clock;
     await world.clock.advance(60_000);
-    expect(told).toHaveLength(7);
+    expect(reported).toHaveLength(7);
     expect(world.clock.scheduled).toBeLessThanOrEqual(scheduled);
   });
 
   it("tells nothing more once stopped", async () => {
     const world = await open();
-    const told: string[] = [];
-    const { stop } = await world.engine.followTask(world.taskId, mine, ({ record }) => void told.push(record.state));
+    const reported: string[] = [];
+    const { stop } = await world.engine.followTask(
+      world.taskId,
+      mine,
+      ({ record }) => void reported.push(record.state),
+    );
     await world.clock.settle();
     stop();
     world.backend.of().succeed({});
     await world.clock.advance(60_000);
-    expect(told).toEqual(["running"]);
+    expect(reported).toEqual(["running"]);
   });
 
   it("tells that the task is gone when it is deleted elsewhere", async () => {
     const world = await open({ adapter: { without: ["watch"], traits: { cancel: "requested" } } });
     const other = await world.boot();
-    const told: string[] = [];
+    const reported: string[] = [];
     await world.engine.followTask(
       world.taskId,
       mine,
-      ({ record }) => void told.push(record.state),
-      () => void told.push("gone"),
+      ({ record }) => void reported.push(record.state),
+      () => void reported.push("gone"),
     );
     await world.clock.settle();
     await other.engine.deleteTask(world.taskId, mine);
     await world.clock.advance(15_000);
-    expect(told).toEqual(["running", "gone"]);
+    expect(reported).toEqual(["running", "gone"]);
   });
 });

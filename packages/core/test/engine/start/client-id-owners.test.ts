@@ -42,7 +42,7 @@ describe("the same ID by two owners", () => {
     const world = await open();
     const { record } = await startTask(world);
     expect((await mintTheirs(world, record.taskId)).record.taskId).toBe(record.taskId);
-    await world.engine.cancelTask(record.taskId, theirs, { reason: "enough", latch: true });
+    await world.engine.cancelTask(record.taskId, theirs, { reason: "enough", isFinal: true });
     expect((await world.engine.readTask(record.taskId, theirs)).record).toMatchObject({ owner: someone });
     expect((await world.engine.readTask(record.taskId, mine)).record).toMatchObject({ state: "running" });
     await world.engine.deleteTask(record.taskId, theirs);

@@ -68,10 +68,14 @@ describe("an ID that a client minted", () => {
     const first = await startTask(world);
     await mint(world);
     const second = await startTask(world);
-    expect(second).toMatchObject({ record: { taskId: first.record.taskId }, isFolded: true, isClientMinted: false });
-    expect(first).toMatchObject({ isFolded: false });
+    expect(second).toMatchObject({
+      record: { taskId: first.record.taskId },
+      isDeduplicated: true,
+      isClientMinted: false,
+    });
+    expect(first).toMatchObject({ isDeduplicated: false });
     await world.clock.advance(60_000);
-    expect(await startTask(world)).toMatchObject({ isFolded: false, isClientMinted: false });
+    expect(await startTask(world)).toMatchObject({ isDeduplicated: false, isClientMinted: false });
     expect(world.backend.starts()).toBe(3);
   });
 

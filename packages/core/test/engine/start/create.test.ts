@@ -213,7 +213,7 @@ describe("limits", () => {
       wrapStore: (store) => ({
         ...store,
         create: async (record, options) => {
-          const tries = outcomes.push("away");
+          const tries = outcomes.push("unavailable");
           if (tries === 2) throw new BridgeError("unavailable", "the store is away");
           // Nobody but who wants room has looked since.
           if (tries === 3) world.backend.of().succeed();
@@ -230,7 +230,7 @@ describe("limits", () => {
     const call = startTask(world);
     await world.clock.advance(200);
     const { record } = await call;
-    expect(outcomes).toEqual(["created", "away", "limit_exceeded", "created"]);
+    expect(outcomes).toEqual(["created", "unavailable", "limit_exceeded", "created"]);
     await world.clock.advance(60_000);
     expect(await world.record(record.taskId)).toMatchObject({ state: "running" });
     expect(world.backend.of().cancels).toEqual([]);

@@ -7,7 +7,7 @@ const count = Number(process.env.TASKBRIDGE_CLIENT_IDS ?? 200);
 const ids = Array.from({ length: count }, (_, index) => `client-${index}`);
 const batchSize = 8;
 
-const draw = (random: (count: number) => Uint8Array, most: number): number => (random(1)[0] as number) % most;
+const draw = (random: (count: number) => Uint8Array, max: number): number => (random(1)[0] as number) % max;
 
 it(`starts ${count} executions for ${count} IDs, each sent three times at once to two processes that die at random`, async () => {
   const world = createWorld({

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "@jest/globals";
 import type { StartPromise } from "../../../src/adapter.ts";
-import { createWorld, latchedStop, mine, type Process, startTask, stop, type WorldOptions } from "../harness.ts";
+import { createWorld, finalStop, mine, type Process, startTask, stop, type WorldOptions } from "../harness.ts";
 
 const lagMs = 50_000;
 /** Both show an execution, by `find`, long after it was started, and longer than a call may take. */
-const idempotent: StartPromise = { kind: "idempotent", forMs: null, settleMs: lagMs };
-const findable: StartPromise = { kind: "findable", settleMs: lagMs, windowMs: 600_000 };
+const idempotent: StartPromise = { kind: "idempotent", forMs: null, visibilityDelayMs: lagMs };
+const findable: StartPromise = { kind: "findable", visibilityDelayMs: lagMs, windowMs: 600_000 };
 
 const open = async (start: StartPromise, more: WorldOptions = {}) => {
   const world = createWorld({
@@ -18,7 +18,7 @@ const open = async (start: StartPromise, more: WorldOptions = {}) => {
     expect(records).toHaveLength(1);
     return records[0] as NonNullable<(typeof records)[0]>;
   };
-  const cancel = async ({ engine }: Process, how: typeof stop | typeof latchedStop) =>
+  const cancel = async ({ engine }: Process, how: typeof stop | typeof finalStop) =>
     engine.cancelTask((await onlyTask()).taskId, mine, how);
   const expectStopped = async (): Promise<void> => {
     expect(world.backend.starts()).toBe(1);
@@ -36,7 +36,7 @@ const promises = [
 describe.each(promises)("a start on an %s backend that is not wanted any more", (_what, promise) => {
   it.each([
     ["cancelled", stop],
-    ["cancelled at once", latchedStop],
+    ["cancelled at once", finalStop],
   ])("is looked for until the backend shows what it has: %s after its answer was lost", async (_how, how) => {
     const world = await open(promise);
     world.backend.faults.next("start", { after: "lost-answer" });

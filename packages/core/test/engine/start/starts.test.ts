@@ -1,18 +1,9 @@
 import { describe, expect, it } from "@jest/globals";
 import type { StartPromise } from "../../../src/adapter.ts";
-import {
-  attempted,
-  createWorld,
-  latchedStop,
-  mine,
-  startTask,
-  stop,
-  type World,
-  type WorldOptions,
-} from "../harness.ts";
+import { attempted, createWorld, finalStop, mine, startTask, stop, type World, type WorldOptions } from "../harness.ts";
 
 const idempotent: StartPromise = { kind: "idempotent", forMs: null };
-const findable: StartPromise = { kind: "findable", settleMs: 5_000, windowMs: 600_000 };
+const findable: StartPromise = { kind: "findable", visibilityDelayMs: 5_000, windowMs: 600_000 };
 const atMostOnce: StartPromise = { kind: "at-most-once" };
 
 /** Without news, and without `find` where the promise does not rest on it, so that only the start itself tells. */
@@ -21,7 +12,7 @@ const withPromise = (start: StartPromise, more: WorldOptions = {}): WorldOptions
   adapter: {
     traits: { start },
     without: start.kind === "findable" ? ["watch"] : ["watch", "find"],
-    findableAfterMs: start.kind === "findable" ? start.settleMs : 0,
+    findableAfterMs: start.kind === "findable" ? start.visibilityDelayMs : 0,
     ...more.adapter,
   },
 });
@@ -317,13 +308,13 @@ describe("a start that is refused when it is sent again", () => {
 describe("a ref that comes when nobody wants the execution any more", () => {
   it.each([
     ["asked to stop", async ({ engine }, id) => void (await engine.cancelTask(id, mine, stop))],
-    ["cancelled at once", async ({ engine }, id) => void (await engine.cancelTask(id, mine, latchedStop))],
+    ["cancelled at once", async ({ engine }, id) => void (await engine.cancelTask(id, mine, finalStop))],
     ["deleted", async ({ engine }, id) => engine.deleteTask(id, mine)],
     ["failed by maxRunMs", async ({ clock }) => clock.advance(8_000)],
     [
       "expired",
       async ({ engine, clock }, id) => {
-        await engine.cancelTask(id, mine, latchedStop);
+        await engine.cancelTask(id, mine, finalStop);
         await clock.advance(3_000);
       },
     ],

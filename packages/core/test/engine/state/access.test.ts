@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { TaskEngine } from "../../../src/index.ts";
 import { type Access, asOwnerId, type PrepareOutcome } from "../../../src/index.ts";
-import { createWorld, latchedStop, mine, startTask, stop, type WorldOptions } from "../harness.ts";
+import { createWorld, finalStop, mine, startTask, stop, type WorldOptions } from "../harness.ts";
 
 const open = async (options: WorldOptions = {}) => {
   const world = createWorld(options);
@@ -18,7 +18,7 @@ const verbs: Readonly<Record<string, (engine: TaskEngine, id: unknown, access: A
   follow: (engine, id, access) => engine.followTask(id, access, () => {}),
   answer: (engine, id, access) => engine.answerTask(id, access, { q1: { action: "accept" } }),
   claim: (engine, id, access) => engine.claimQuestion(id, access, "q1", { by: "me", forMs: 1_000 }),
-  cancel: (engine, id, access) => engine.cancelTask(id, access, latchedStop),
+  cancel: (engine, id, access) => engine.cancelTask(id, access, finalStop),
   output: (engine, id, access) => engine.readOutput(id, access, { offset: 0, length: 1 }),
   delete: (engine, id, access) => engine.deleteTask(id, access),
 };
@@ -156,9 +156,9 @@ describe("explaining a task", () => {
         taskId: record.taskId,
         effects: [{ kind: "cancel", attempts: 1, lastError: expect.stringContaining("gateway timeout") }],
       },
-      lastLookedAt: world.clock.now(),
-      lastLookError: expect.stringContaining("rate exceeded"),
-      backendPenaltyMs: 9_000,
+      lastInspectedAt: world.clock.now(),
+      lastInspectError: expect.stringContaining("rate exceeded"),
+      backendBackoffMs: 9_000,
       pollIntervalMs: 9_000,
     });
     await expect(world.engine.explainTask("unknown")).rejects.toMatchObject(notFound);

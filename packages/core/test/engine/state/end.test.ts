@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import type { ExecutionSnapshot, ExecutionStatus } from "../../../src/adapter.ts";
-import { createWorld, latchedStop, mine, startTask, stop, type WorldOptions } from "../harness.ts";
+import { createWorld, finalStop, mine, startTask, stop, type WorldOptions } from "../harness.ts";
 
 const open = async (options: WorldOptions = {}, tasks = 1) => {
   const world = createWorld({
@@ -23,14 +23,14 @@ describe("a task that has ended", () => {
   const ends: Readonly<Record<string, (world: Open) => unknown>> = {
     succeeded: ({ backend }) => backend.of().succeed({ first: true }),
     failed: ({ backend }) => backend.of().fail("first"),
-    cancelled: ({ engine, taskId }) => engine.cancelTask(taskId, mine, latchedStop),
+    cancelled: ({ engine, taskId }) => engine.cancelTask(taskId, mine, finalStop),
     lost: async ({ backend, engine, taskId }) => {
       backend.of().vanish({ proven: true, reason: "first" });
       await engine.readTask(taskId, mine);
     },
     "failed by maxRunMs": ({ clock }) => clock.advance(5_000),
   };
-  const told = ({
+  const reported = ({
     record,
   }: {
     record: {
@@ -52,7 +52,7 @@ describe("a task that has ended", () => {
       const world = await open({ task: { maxRunMs: 5_000 }, adapter: { traits: { cancel: "requested" } } });
       await ends[end]?.(world);
       await world.clock.settle();
-      const before = told(await world.engine.readTask(world.taskId, mine));
+      const before = reported(await world.engine.readTask(world.taskId, mine));
       world.backend.of().reappear();
       const late: ExecutionSnapshot = {
         status,
@@ -60,7 +60,7 @@ describe("a task that has ended", () => {
       };
       world.backend.events.send({ key: world.backend.of().key, ref: world.backend.of().ref, snapshot: late });
       await world.clock.advance(1_000);
-      expect(told(await world.engine.readTask(world.taskId, mine))).toEqual(before);
+      expect(reported(await world.engine.readTask(world.taskId, mine))).toEqual(before);
     },
   );
 
@@ -113,7 +113,7 @@ describe("a task that has ended", () => {
 
   it("by cancel keeps its slot until the execution has ended", async () => {
     const world = await open({ ...unwatched, limits: { maxConcurrentTasksPerOwner: 1 } });
-    await world.engine.cancelTask(world.taskId, mine, latchedStop);
+    await world.engine.cancelTask(world.taskId, mine, finalStop);
     await expect(startTask(world)).rejects.toMatchObject({
       code: "limit_exceeded",
       data: { openTaskIds: [world.taskId] },
@@ -174,12 +174,12 @@ describe("an end that the backend tells", () => {
 });
 
 describe("an execution that is not found", () => {
-  const look = async (world: Open, id = world.taskId) => (await world.engine.readTask(id, mine)).record;
+  const inspect = async (world: Open, id = world.taskId) => (await world.engine.readTask(id, mine)).record;
 
   it("is lost at once when that is proven, with the reason (case 4)", async () => {
     const world = await open(unwatched);
     world.backend.of().vanish({ proven: true, reason: "the machine was restarted" });
-    expect(await look(world)).toMatchObject({
+    expect(await inspect(world)).toMatchObject({
       state: "failed",
       failure: { code: "lost", reason: "lost: the machine was restarted" },
       slotHeld: false,
@@ -189,22 +189,22 @@ describe("an execution that is not found", () => {
   it("unproven, is lost only after lostAfterMs, and not when it was seen in between", async () => {
     const world = await open({ ...unwatched, limits: { lostAfterMs: 60_000 } });
     world.backend.of().vanish({ reason: "not in the list" });
-    for (const _look of [0, 20_000, 35_000]) {
-      await world.clock.advance(_look);
-      expect(await look(world)).toMatchObject({ state: "running" });
+    for (const _inspection of [0, 20_000, 35_000]) {
+      await world.clock.advance(_inspection);
+      expect(await inspect(world)).toMatchObject({ state: "running" });
     }
     world.backend.of().reappear();
     await world.clock.advance(10_000);
-    const seen = await look(world);
+    const seen = await inspect(world);
     expect(seen.missingSince).toBeUndefined();
     expect(seen.message).toBeUndefined();
     world.backend.of().vanish({ reason: "not in the list" });
     await world.clock.advance(10_000);
-    await look(world);
+    await inspect(world);
     await world.clock.advance(59_000);
-    expect(await look(world)).toMatchObject({ state: "running" });
+    expect(await inspect(world)).toMatchObject({ state: "running" });
     await world.clock.advance(10_000);
-    expect(await look(world)).toMatchObject({
+    expect(await inspect(world)).toMatchObject({
       state: "failed",
       failure: { code: "lost", reason: "lost: not in the list" },
     });
@@ -217,9 +217,9 @@ describe("an execution that is not found", () => {
     const since = world.clock.now();
     const iso = (at: number) => new Date(at).toISOString();
     const message = `not to be seen in the backend since ${iso(since)}: not in the list; given up at ${iso(since + 60_000)}`;
-    expect(await look(world)).toMatchObject({ state: "running", message, updatedAt: since });
+    expect(await inspect(world)).toMatchObject({ state: "running", message, updatedAt: since });
     await world.clock.advance(30_000);
-    expect(await look(world)).toMatchObject({ state: "running", message, updatedAt: since });
+    expect(await inspect(world)).toMatchObject({ state: "running", message, updatedAt: since });
   });
 
   it("concludes nothing while more than a fifth of ten or more vanish at once, unless proven", async () => {
@@ -232,13 +232,13 @@ describe("an execution that is not found", () => {
       for (const execution of world.backend.executions.slice(0, vanished)) execution.vanish({ proven });
       for (const elapsed of [0, 20_000, 20_000]) {
         await world.clock.advance(elapsed);
-        await Promise.all(world.taskIds.map((id) => look(world, id)));
+        await Promise.all(world.taskIds.map((id) => inspect(world, id)));
       }
       const records = await Promise.all(world.taskIds.map((id) => world.record(id)));
       expect(records.filter((record) => record?.failure?.code === "lost")).toHaveLength(lost);
       expect(world.audited("adapter_suspect").length > 0).toBe(lost === 0);
-      const told = records.filter((record) => record?.message?.includes("like many others"));
-      expect(told).toHaveLength(lost === 0 ? vanished : 0);
+      const reported = records.filter((record) => record?.message?.includes("like many others"));
+      expect(reported).toHaveLength(lost === 0 ? vanished : 0);
     }
   });
 
@@ -246,7 +246,7 @@ describe("an execution that is not found", () => {
     const world = await open({ ...unwatched, limits: { lostAfterMs: 10_000 } }, 12);
     const lostAfter = async (elapsed: number): Promise<number> => {
       await world.clock.advance(elapsed);
-      for (const id of world.taskIds) await look(world, id);
+      for (const id of world.taskIds) await inspect(world, id);
       const records = await Promise.all(world.taskIds.map((id) => world.record(id)));
       return records.filter((record) => record?.failure?.code === "lost").length;
     };
@@ -263,12 +263,12 @@ describe("an execution that is not found", () => {
     await world.engine.cancelTask(world.taskId, mine, stop);
     world.backend.of().vanish();
     await world.clock.advance(2_000);
-    expect(await look(world)).toMatchObject({ state: "cancelled", slotHeld: false });
+    expect(await inspect(world)).toMatchObject({ state: "cancelled", slotHeld: false });
   });
 
   it("gives back the slot of a task that was cancelled at once", async () => {
     const world = await open(unwatched);
-    await world.engine.cancelTask(world.taskId, mine, latchedStop);
+    await world.engine.cancelTask(world.taskId, mine, finalStop);
     world.backend.of().vanish();
     await world.clock.settle();
     expect(await world.saved()).toMatchObject({ state: "cancelled", slotHeld: false });

@@ -89,7 +89,7 @@ describe("applySnapshot", () => {
       state: "failed",
       failure: { kind: "protocol", code: "stopped_outside" },
     });
-    const asked = record({ cancel: { requestedAt: 1_500, reason: "by the caller", latched: false } });
+    const asked = record({ cancel: { requestedAt: 1_500, reason: "by the caller", isFinal: false } });
     expect(applySnapshot(asked, { status: "cancelled" }, 2_000, 3).record).toMatchObject({
       state: "cancelled",
       message: "by the caller",
@@ -134,8 +134,8 @@ describe("applySnapshot", () => {
     const questions = [{ id: "approve", message: "Go?" }];
     const asked = applySnapshot(record(), { status: "waiting", questions }, 2_000, 3, 2_000).record;
     const answered = closeQuestions(asked, new Set(["q1"]), "closed", 10_000).record;
-    const seen = (at: number, lookedAt?: number) =>
-      applySnapshot(answered, { status: "waiting", questions }, at, 3, lookedAt).record;
+    const seen = (at: number, inspectedAt?: number) =>
+      applySnapshot(answered, { status: "waiting", questions }, at, 3, inspectedAt).record;
     for (const stale of [seen(69_000, 69_000), seen(90_000)]) expect(openQuestions(stale.questions)).toEqual([]);
     const again = seen(70_000, 70_000);
     expect(again.state).toBe("waiting");
@@ -149,8 +149,8 @@ describe("applySnapshot", () => {
       2_000,
       3,
     ).record;
-    for (const lookedAt of [undefined, 1_500, 2_000]) {
-      const late = applySnapshot(asked, { status: "running", questions: [] }, 3_000, 3, lookedAt).record;
+    for (const inspectedAt of [undefined, 1_500, 2_000]) {
+      const late = applySnapshot(asked, { status: "running", questions: [] }, 3_000, 3, inspectedAt).record;
       expect(late).toMatchObject({ state: "waiting", questions: [{ key: "q1", state: "open", message: "Go?" }] });
     }
   });

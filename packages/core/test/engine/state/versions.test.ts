@@ -86,12 +86,12 @@ describe("a record that a later version has written", () => {
   });
 
   it("costs no more than a look a second", async () => {
-    let looks = 0;
+    let inspections = 0;
     const world = createWorld({
       wrapStore: (store) => ({
         ...store,
         due: (...given) => {
-          looks++;
+          inspections++;
           return store.due(...given);
         },
       }),
@@ -100,9 +100,9 @@ describe("a record that a later version has written", () => {
     const { record } = await startTask(process);
     const { revision } = (await world.record(record.taskId)) as TaskRecord;
     await world.store.revise(withLater((await world.record(record.taskId)) as TaskRecord), revision);
-    looks = 0;
+    inspections = 0;
     await world.clock.advance(60_000);
-    expect(looks).toBeGreaterThan(0);
-    expect(looks).toBeLessThanOrEqual(65);
+    expect(inspections).toBeGreaterThan(0);
+    expect(inspections).toBeLessThanOrEqual(65);
   });
 });
