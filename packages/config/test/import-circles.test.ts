@@ -40,7 +40,7 @@ const toFolders = (files: Graph): Graph => {
 
 test("the sources of all packages and adapters are read", () => {
   expect(folders.length).toBeGreaterThan(10);
-  expect(toFolders(readFiles("packages/server")).get("legacy")).toContain("draft");
+  expect(toFolders(readFiles("packages/server")).get("rev-2025")).toContain("tasks-sep1686");
 });
 
 test.each(folders)("no file of %s imports from one that imports from it, not even a type", (folder) => {
