@@ -98,7 +98,7 @@ it("names every action that the adapter calls, and no other", () => {
   const source = ["aws/sfn-client.ts", "events/sqs-client.ts"]
     .map((file) => readFileSync(new URL(`../src/${file}`, import.meta.url), "utf8"))
     .join("\n");
-  const called = [...source.matchAll(/(?:look|change|call)\(\s*"([A-Z]\w+)"/g)].map(([, action]) => action);
+  const called = [...source.matchAll(/(?:read|change|call)\(\s*"([A-Z]\w+)"/g)].map(([, action]) => action);
   const policy = JSON.parse(blocks("json")[0] ?? "") as Policy;
   const allowed = policy.Statement.flatMap(({ Action }) => Action).map((action) => action.split(":")[1]);
   // That of Express executions is told beside the policy.

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { within } from "@taskbridge/core";
 import type { HttpHandler } from "./http/http-handler.ts";
 import type { HttpListener } from "./http/listen-http.ts";
@@ -53,6 +54,8 @@ const stopInOrder = async ({ serve, handlers, listeners, connections, options }:
   for (const handler of handlers) handler.endStreams();
   const draining = [...listeners].map((listener) => listener.drain());
   await within(Promise.all([Promise.allSettled([...serve.calls]), ...draining]), answersMs);
+  // The SDK writes an answer some microtasks after the call has settled: a connection that closes at once would lose it.
+  await setImmediate();
   await Promise.all([...connections].map((connection) => attempt("a connection", connection.close())));
   await Promise.all([...handlers].map((handler) => attempt("requests under way", handler.close())));
   await Promise.all([...listeners].map((listener) => attempt("a listener", listener.close())));

@@ -142,7 +142,7 @@ describe("a fault of each kind is found", () => {
     [
       "an internal error",
       withEvents({ kind: "failed", wire, verb: "poll", failure: { kind: "wrong", why: "-32603: Internal error" } }),
-      "look on 2026-07-28 was answered -32603: Internal error",
+      "poll on 2026-07-28 was answered -32603: Internal error",
     ],
     [
       "a task that does not end",

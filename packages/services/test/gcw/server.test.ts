@@ -93,8 +93,8 @@ describe("a Google Cloud Workflows of one's own", () => {
 
   it("makes requests", async () => {
     const url = `${server.url}/v1/projects/demo/locations/here/workflows`;
-    const { result } = await api.ended(await api.start("calls", { url: `${url}/tells` }));
-    expect(JSON.parse(String(result))).toMatchObject({ state: "ACTIVE", name: expect.stringMatching(/tells$/) });
+    const { result } = await api.ended(await api.start("calls", { url: `${url}/reports` }));
+    expect(JSON.parse(String(result))).toMatchObject({ state: "ACTIVE", name: expect.stringMatching(/reports$/) });
     const { error } = await api.ended(await api.start("calls", { url: `${url}/none` }));
     expect(JSON.parse(String((error as { payload: string }).payload))).toMatchObject({
       code: 404,
@@ -110,11 +110,11 @@ describe("a Google Cloud Workflows of one's own", () => {
   });
 
   it("shows an execution as a whole or only its outline", async () => {
-    const name = await api.start("tells", { id: 9 }, { mcp_run: "mcp-1" });
+    const name = await api.start("reports", { id: 9 }, { mcp_run: "mcp-1" });
     const whole = await api.ended(name);
     const outline = {
       name: expect.stringMatching(
-        /^projects\/demo\/locations\/here\/workflows\/tells\/executions\/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/,
+        /^projects\/demo\/locations\/here\/workflows\/reports\/executions\/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/,
       ),
       state: "SUCCEEDED",
       startTime: expect.stringMatching(/^20\d\d-.*Z$/),
@@ -136,13 +136,13 @@ describe("a Google Cloud Workflows of one's own", () => {
     expect((await api.call("GET", `${path}?view=BASIC`)).body).toEqual(outline);
     const listed = await api.call(
       "GET",
-      `workflows/tells/executions?filter=${encodeURIComponent('labels.mcp_run="mcp-1"')}`,
+      `workflows/reports/executions?filter=${encodeURIComponent('labels.mcp_run="mcp-1"')}`,
     );
     expect(listed.body).toEqual({ executions: [outline] });
   });
 
   it("does not change integers that a float would", async () => {
-    const { body } = await api.call("POST", "workflows/tells/executions", { argument: '{"n":9007199254740993}' });
+    const { body } = await api.call("POST", "workflows/reports/executions", { argument: '{"n":9007199254740993}' });
     expect((await api.ended(String(body.name))).result).toContain('"n":9007199254740993');
   });
 
@@ -195,10 +195,10 @@ describe("a Google Cloud Workflows of one's own", () => {
 
   it.each([
     ["a workflow that is not there", "none", {}, 404],
-    ["an argument that is no JSON", "tells", { argument: "{" }, 400],
-    ["an argument that is too large", "tells", { argument: JSON.stringify("x".repeat(32_768)) }, 400],
-    ["a label in capitals", "tells", { labels: { Run: "x" } }, 400],
-    ["a field that it does not know", "tells", { requestId: "x" }, 400],
+    ["an argument that is no JSON", "reports", { argument: "{" }, 400],
+    ["an argument that is too large", "reports", { argument: JSON.stringify("x".repeat(32_768)) }, 400],
+    ["a label in capitals", "reports", { labels: { Run: "x" } }, 400],
+    ["a field that it does not know", "reports", { requestId: "x" }, 400],
   ])("refuses to start %s", async (_, workflow, body, status) => {
     expect((await api.call("POST", `workflows/${workflow}/executions`, body)).status).toBe(status);
   });
