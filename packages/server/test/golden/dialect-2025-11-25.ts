@@ -72,7 +72,7 @@ export const dialect20251125: Dialect = {
     // The SDK's transport says `id: null` where the definition wants no ID at all.
     const isRefusal = id === undefined || id === null;
     if (!(isRefusal ? codesWithoutId : codes).has(code)) return undefined;
-    return [fits("JSONRPCErrorResponse", isRefusal ? rest : message), fits("Error", message.error)];
+    return [fits("JSONRPCErrorResponse", isRefusal ? rest : message)];
   },
   notification: (method, message) => {
     const definition = notifications[method];

@@ -26,9 +26,9 @@ const notifications: Readonly<Record<string, Name>> = {
 
 /** The error member; of the codes that are MCP's own, the whole message. */
 const errors: Readonly<Record<number, Name>> = {
-  [-32_601]: ["2026-07-28", "MethodNotFoundError"],
-  [-32_602]: ["2026-07-28", "InvalidParamsError"],
-  [-32_603]: ["2026-07-28", "InternalError"],
+  [-32_601]: ["2026-07-28", "Error"],
+  [-32_602]: ["2026-07-28", "Error"],
+  [-32_603]: ["2026-07-28", "Error"],
   // Ours, outside of the range that JSON-RPC and MCP reserve.
   429: ["2026-07-28", "Error"],
   503: ["2026-07-28", "Error"],
