@@ -22,5 +22,6 @@ describe.each(goldenWires)("$name", ({ name: wire, dialect, scenarios }) => {
 
 test("every transcript has its scenario", () => {
   const played = goldenWires.flatMap(({ name: wire, scenarios }) => scenarios.map(({ name }) => `${wire}/${name}`));
-  expect(listTranscripts()).toEqual([...played].sort());
+  const ofWires = listTranscripts().filter((name) => !name.startsWith("http/"));
+  expect(ofWires).toEqual([...played].sort());
 });
