@@ -30,7 +30,7 @@ const expected: Readonly<Record<string, Omit<CostFigures, "name">>> = {
     backend: { inspect: 1 },
   },
   "an end that the backend pushes": {
-    store: { findByExecution: 1, revise: 1, saveCursor: 1 },
+    store: { findByExecution: 1, revise: 1, "values.write": 1 },
     others: inspections(2),
     backend: none,
   },

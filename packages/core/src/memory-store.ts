@@ -4,6 +4,7 @@ import { BridgeError } from "./contract/bridge-error.ts";
 import { type Clock, systemClock } from "./contract/clock.ts";
 import type { TaskId } from "./contract/identity.ts";
 import { revisionConflict } from "./contract/revision-conflict.ts";
+import { assertValue } from "./contract/stored-values.ts";
 import type { PayloadName, TaskRecord } from "./contract/task-record.ts";
 import type {
   CreateOptions,
@@ -47,7 +48,7 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
   const entries = new Map<TaskId, Entry>();
   const uniqueKeys = new Map<string, KeyHolder>();
   let purgeAtSize = fewKeys;
-  const cursors = new Map<string, string>();
+  const values = new Map<string, string>();
   const leases = new Map<string, { readonly holder: string; readonly until: number }>();
 
   const put = (record: TaskRecord, { payloads, uniqueKeys }: Pick<Entry, "payloads" | "uniqueKeys">): TaskRecord => {
@@ -188,12 +189,15 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
       return payload && { bytes: payload.slice(range.offset, range.offset + range.length), totalBytes: payload.length };
     },
 
-    saveCursor: async (name, cursor, previous) => {
-      if (cursors.get(name) !== previous) return false;
-      cursors.set(name, cursor);
-      return true;
+    values: {
+      read: async (name) => values.get(name),
+      write: async (name, value, previous) => {
+        assertValue(name, value);
+        if (values.get(name) !== previous) return false;
+        values.set(name, value);
+        return true;
+      },
     },
-    loadCursor: async (name) => cursors.get(name),
 
     lease: async (name, ttlMs): Promise<Lease | undefined> => {
       const holder = randomUUID();
@@ -217,7 +221,7 @@ export const memoryStore = (options: MemoryStoreOptions = {}): TaskStore => {
     },
 
     close: async () => {
-      for (const map of [entries, uniqueKeys, cursors, leases]) map.clear();
+      for (const map of [entries, uniqueKeys, values, leases]) map.clear();
     },
   };
 };

@@ -15,6 +15,7 @@ export {
 export type { JsonObject, JsonValue } from "./contract/json-value.ts";
 export { misconfigured, refuseOtherMembers, showValue } from "./contract/misconfigured.ts";
 export { revisionConflict } from "./contract/revision-conflict.ts";
+export { assertValue, probeValues } from "./contract/stored-values.ts";
 export type {
   Effect,
   FrozenPolicy,
@@ -33,15 +34,18 @@ export {
   type ListPage,
   type ListScope,
   maxCreateMs,
+  maxValueBytes,
   type Payload,
   type PayloadChunk,
   type PayloadRange,
   type ReviseOptions,
   removedIdReservedMs,
   type StoreDescription,
+  type StoredValues,
   type StoreEnvironment,
   type TaskStore,
   type UniqueKey,
+  type WriteValueOptions,
 } from "./contract/task-store.ts";
 export { within } from "./contract/wait.ts";
 export { createCursor, type ListPosition, parseCursor } from "./memory-cursor.ts";

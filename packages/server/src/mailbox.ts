@@ -19,8 +19,8 @@ export interface FilledBox {
 
 /** Nobody is looking for older ones any more (milliseconds). */
 const keptMs = 120_000;
-/** The most characters that a box may have, and those of one sender in it, so that nobody keeps others from sending. */
-const maxBox = 1_048_576;
+/** The most characters that a box may have, below what a store keeps as one value, and those of one sender in it. */
+const maxBox = 1_040_000;
 const maxOfSender = maxBox / 2;
 
 /** Puts letters into a box, in place of those that have grown old and of older ones that reply to the same. */

@@ -39,7 +39,7 @@ export interface ReplicaMailboxParts {
   /** The time by which records are stamped (epoch milliseconds). */
   readonly storeNow: () => number;
   readonly log: ServerLog;
-  readonly store: Pick<TaskStore, "loadCursor" | "saveCursor">;
+  readonly store: Pick<TaskStore, "values">;
   /** Other processes may write to the store. */
   readonly isShared: boolean;
 }
@@ -78,9 +78,11 @@ export const createReplicaMailbox = ({
   ): Promise<void> => {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       closing.signal.throwIfAborted();
-      const kept = await store.loadCursor(name);
+      const kept = await store.values.read(name);
       const next = change(parseBox(kept));
-      if (next === undefined || (await store.saveCursor(name, JSON.stringify(next), kept))) return;
+      if (next === undefined) return;
+      // A reply that a crash of the store loses is asked for again.
+      if (await store.values.write(name, JSON.stringify(next), kept, { durable: false })) return;
       const pauseMs = Math.random() * Math.min(maxPauseMs, firstPauseMs * 2 ** attempt);
       await wait((resolve) => clock.schedule(pauseMs, resolve));
     }

@@ -12,7 +12,7 @@ export interface StateKeys {
 }
 
 /** Under which the store keeps a key that nobody has configured. */
-const cursorName = "server:state-key";
+const keyName = "server:state-key";
 const minBytes = 32;
 
 /**
@@ -20,7 +20,7 @@ const minBytes = 32;
  * first one makes it. Rejects with `misconfigured` (`data.path`), and as the store does.
  */
 export const openStateKeys = async (
-  store: Pick<TaskStore, "loadCursor" | "saveCursor">,
+  store: Pick<TaskStore, "values">,
   configured: Uint8Array | string | undefined,
 ): Promise<StateKeys> => {
   const key = configured === undefined ? await openStoredKey(store) : parseStateKey(configured);
@@ -33,20 +33,20 @@ const parseStateKey = (key: Uint8Array | string): Uint8Array => {
   return bytes;
 };
 
-const openStoredKey = async (store: Pick<TaskStore, "loadCursor" | "saveCursor">): Promise<Uint8Array> => {
-  const kept = await store.loadCursor(cursorName);
+const openStoredKey = async (store: Pick<TaskStore, "values">): Promise<Uint8Array> => {
+  const kept = await store.values.read(keyName);
   if (kept !== undefined) return fromStored(kept);
   const fresh = randomBytes(minBytes).toString("base64url");
-  if (await store.saveCursor(cursorName, fresh, undefined)) return fromStored(fresh);
-  const others = await store.loadCursor(cursorName);
-  if (others === undefined) throw new BridgeError("unavailable", `the store has lost ${cursorName}`);
+  if (await store.values.write(keyName, fresh, undefined)) return fromStored(fresh);
+  const others = await store.values.read(keyName);
+  if (others === undefined) throw new BridgeError("unavailable", `the store has lost ${keyName}`);
   return fromStored(others);
 };
 
 const fromStored = (stored: string): Uint8Array => {
   const bytes = Buffer.from(stored, "base64url");
   if (bytes.length >= minBytes) return bytes;
-  throw new BridgeError("misconfigured", `stateKey: what the store keeps as ${cursorName} is no key of 32 bytes`, {
+  throw new BridgeError("misconfigured", `stateKey: what the store keeps as ${keyName} is no key of 32 bytes`, {
     data: { path: "stateKey" },
   });
 };

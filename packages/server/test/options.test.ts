@@ -76,7 +76,7 @@ test.each<[string, Partial<TaskServerOptions>]>([
     { plainTools: [{ name: "job", inputSchema: { type: "object" }, call: () => ({ content: [] }) }] },
   ],
   ["the authenticator", { auth: { open: () => Promise.reject(down), authenticate: () => Promise.reject(down) } }],
-  ["the store", { store: { ...memoryStore(), loadCursor: () => Promise.reject(down) } }],
+  ["the store", { store: { ...memoryStore(), values: { ...memoryStore().values, read: () => Promise.reject(down) } } }],
 ])("a server that cannot start for %s leaves nothing behind at the store", async (_what, options) => {
   const listeners = new Set<unknown>();
   const { store = memoryStore(), ...others } = options;

@@ -14,10 +14,7 @@ afterEach(() => {
 
 const key = new Uint8Array(32).fill(7);
 const clock = fakeClock();
-const connect = (
-  store: Pick<TaskStore, "loadCursor" | "saveCursor">,
-  { isShared = true, sealKey = key } = {},
-): ReplicaMailbox => {
+const connect = (store: Pick<TaskStore, "values">, { isShared = true, sealKey = key } = {}): ReplicaMailbox => {
   const sealer = createSealer(sealKey);
   const mailbox = createReplicaMailbox({ store, sealer, clock, storeNow: () => clock.now(), log: silentLog, isShared });
   open.push(mailbox);
@@ -43,15 +40,17 @@ const spied = (store: TaskStore) => {
     reads: () => reads,
     writes: () => writes,
     store: {
-      loadCursor: (name: string) => {
-        reads += 1;
-        return store.loadCursor(name);
-      },
-      saveCursor: async (name: string, cursor: string, previous: string | undefined) => {
-        const isSaved = await store.saveCursor(name, cursor, previous);
-        if (isSaved) kept.set(name, cursor);
-        if (isSaved) writes += 1;
-        return isSaved;
+      values: {
+        read: (name: string) => {
+          reads += 1;
+          return store.values.read(name);
+        },
+        write: async (name: string, value: string, previous: string | undefined) => {
+          const isWritten = await store.values.write(name, value, previous);
+          if (isWritten) kept.set(name, value);
+          if (isWritten) writes += 1;
+          return isWritten;
+        },
       },
     },
   };
@@ -131,7 +130,7 @@ describe("letters between replicas", () => {
       const { store, kept } = spied(shared);
       const [one, two] = [connect(store), connect(store)];
       const mine = expecting(one, "a");
-      for (let box = 0; box < 64; box++) await shared.saveCursor(`server:mailbox:${box}`, junk, undefined);
+      for (let box = 0; box < 64; box++) await shared.values.write(`server:mailbox:${box}`, junk, undefined);
       await two.send(one.address, reply("a", { result: 1 }));
       expect(JSON.parse([...kept.values()].join())).toMatchObject([{ id: "a" }]);
       await clock.advance(1_000);
@@ -140,7 +139,7 @@ describe("letters between replicas", () => {
   );
 
   test("are given up when their sender is closed, also while others write all the time", async () => {
-    const store = { loadCursor: async () => undefined, saveCursor: async () => false };
+    const store = { values: { read: async () => undefined, write: async () => false } };
     const [one, two] = [connect(store), connect(store)];
     const before = clock.scheduled;
     const sent = two.send(one.address, reply("a", {}));
@@ -156,10 +155,12 @@ describe("letters between replicas", () => {
     const shared = memoryStore();
     let isDown = false;
     const store = {
-      saveCursor: shared.saveCursor,
-      loadCursor: async (name: string) => {
-        if (isDown) throw new Error("down");
-        return shared.loadCursor(name);
+      values: {
+        write: shared.values.write,
+        read: async (name: string) => {
+          if (isDown) throw new Error("down");
+          return shared.values.read(name);
+        },
       },
     };
     const [one, two] = [connect(store), connect(store)];

@@ -70,7 +70,7 @@ ALTER TABLE "$schema".payloads ALTER COLUMN first_bytes SET STORAGE EXTERNAL;
 ALTER TABLE "$schema".payload_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 CREATE TABLE "$schema".payload_garbage (content bigint PRIMARY KEY);
 
-CREATE TABLE "$schema".cursors (name text COLLATE "C" PRIMARY KEY, cursor text NOT NULL) WITH (fillfactor = 50);
+CREATE TABLE "$schema".stored_values (name text COLLATE "C" PRIMARY KEY, value text NOT NULL) WITH (fillfactor = 50);
 CREATE UNLOGGED TABLE "$schema".leases (
   name text COLLATE "C" PRIMARY KEY,
   holder text NOT NULL,

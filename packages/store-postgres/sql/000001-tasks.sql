@@ -205,14 +205,14 @@ BEGIN
   END LOOP;
 END $$;
 
-CREATE FUNCTION "$schema".save_cursor(p_name text, p_cursor text, p_previous text) RETURNS boolean
+CREATE FUNCTION "$schema".write_value(p_name text, p_value text, p_previous text, p_durable boolean) RETURNS boolean
   LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM "$schema".begin_write(false);
+  PERFORM "$schema".begin_write(p_durable);
   IF p_previous IS NULL THEN
-    INSERT INTO "$schema".cursors (name, cursor) VALUES (p_name, p_cursor) ON CONFLICT (name) DO NOTHING;
+    INSERT INTO "$schema".stored_values (name, value) VALUES (p_name, p_value) ON CONFLICT (name) DO NOTHING;
   ELSE
-    UPDATE "$schema".cursors c SET cursor = p_cursor WHERE c.name = p_name AND c.cursor = p_previous;
+    UPDATE "$schema".stored_values v SET value = p_value WHERE v.name = p_name AND v.value = p_previous;
   END IF;
   RETURN FOUND;
 END $$;

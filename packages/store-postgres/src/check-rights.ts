@@ -2,7 +2,16 @@ import { BridgeError } from "@taskbridge/core/store";
 import type { Connection } from "./connection.ts";
 
 /** What the store writes. A newer version may have added others, for which this one needs no right. */
-const tables = ["tasks", "wakes", "unique_keys", "payloads", "payload_chunks", "payload_garbage", "cursors", "leases"];
+const tables = [
+  "tasks",
+  "wakes",
+  "unique_keys",
+  "payloads",
+  "payload_chunks",
+  "payload_garbage",
+  "stored_values",
+  "leases",
+];
 const sequences = ["payload_contents"];
 
 interface Missing {

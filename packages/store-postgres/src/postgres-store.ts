@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { TaskStore } from "@taskbridge/core/store";
+import { probeValues, type TaskStore } from "@taskbridge/core/store";
 import { createChangeListener } from "./change-listener.ts";
 import { createChangeSender } from "./change-sender.ts";
 import { checkDirectUrl } from "./check-direct-url.ts";
 import { checkRights } from "./check-rights.ts";
 import { checkServer } from "./check-server.ts";
 import { createConnection } from "./connection.ts";
-import { createCursors } from "./cursors.ts";
 import { describeServer } from "./describe-server.ts";
 import { createLeases } from "./leases.ts";
 import { migrate } from "./migrate.ts";
@@ -18,6 +17,7 @@ import { assertOptions, type PostgresStoreOptions } from "./store-options.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { createSweeper } from "./sweeper.ts";
 import { createTaskTable } from "./task-table.ts";
+import { createValues } from "./values.ts";
 
 /**
  * Opens a store in one schema of a PostgreSQL database, which any number of processes may share, and brings its tables up
@@ -43,13 +43,15 @@ export const postgresStore = async (options: PostgresStoreOptions): Promise<Task
       ...{ connection, clock: time, timeoutMs, schema: `"${schema}"` },
       ...{ changed: sender.add, sweep: sweeper.sweep },
     };
+    const values = createValues(parts);
     return {
       contract: 1,
       shared: true,
       now: time.now,
       ...createTaskTable(parts),
       ...createPayloads(parts),
-      ...createCursors(parts),
+      values,
+      probe: () => probeValues(values),
       ...createLeases(parts),
       watch: listener.watch,
       describe: () => describeServer(connection, reached.address, schema),

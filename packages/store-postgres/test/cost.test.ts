@@ -51,7 +51,7 @@ describeWithPostgres("round trips", () => {
       () => store.nextWakeAt(),
       () => store.findByExecution(asAdapterId("video"), { key: startKey }),
       () => store.readPayload(taskId, "input", { offset: 50_000, length: 100_000 }),
-      () => store.loadCursor("video"),
+      () => store.values.read("video"),
     ];
     for (const read of reads) expect([String(read), await countOf(read)]).toEqual([String(read), 1]);
   });

@@ -46,7 +46,7 @@ describeOnOwnServer("a failover to a synchronous standby", ({ server, keep, open
       () => store.nextWakeAt(),
       () => store.findByExecution(asAdapterId("none"), { key: created.startKey }),
       () => store.readPayload(unknown, "output", { offset: 0, length: 1 }),
-      () => store.loadCursor("none"),
+      () => store.values.read("none"),
       () => store.lease("none", 1),
     ];
     for (const read of reads)

@@ -149,7 +149,7 @@ describeWithPostgres(
       const payloads = [{ name: "input" as const, bytes: new Uint8Array(100_000) }];
       const created = await createSample(store, { wakeAt: 1 }, { payloads, uniqueKeys: [{ key: "k" }] });
       expect(await store.due(10, 1000)).toEqual([created]);
-      expect(await store.saveCursor("video", "1", undefined)).toBe(true);
+      expect(await store.values.write("video", "1", undefined)).toBe(true);
       await (await store.lease("sweep", 1000))?.release();
       await store.revise(created, 1, { dropPayloads: "all" });
       await store.remove(created.taskId);

@@ -174,6 +174,7 @@ describeOnOwnServer("faults of the server", ({ server, keep, open, openSession }
         return (error as { code?: string }).code === "unavailable";
       });
       expect(await store.read(created.taskId)).toEqual(created);
+      await expect(store.probe?.()).rejects.toMatchObject({ code: "unavailable" });
       expect((await rejectionOf(open())).message).toContain("takes no writes");
     } finally {
       await setReadOnly("off");

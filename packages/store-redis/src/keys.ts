@@ -31,7 +31,7 @@ export interface Keys {
   unique(key: string): string;
   /** The keys that lapse, of that key's shard. */
   lapsing(key: string): string;
-  cursor(name: string): string;
+  value(name: string): string;
   lease(name: string): string;
   /** By shard: a time that is not after its earliest wake-up. */
   readonly wakeHints: string;
@@ -119,7 +119,7 @@ export const createKeys = (prefix: string): Keys => {
     },
     unique: (key) => named("unique", key),
     lapsing: (key) => knownShard(shardIdOf(toName(key))).lapsing,
-    cursor: (name) => named("cursor", name),
+    value: (name) => named("value", name),
     lease: (name) => named("lease", name),
     wakeHints: `${prefix}{meta}wake`,
     schema: `${prefix}{meta}schema`,

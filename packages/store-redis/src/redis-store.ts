@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import type { StoreDescription, TaskId, TaskStore } from "@taskbridge/core/store";
+import { probeValues, type StoreDescription, type TaskId, type TaskStore } from "@taskbridge/core/store";
 import { createChangeListener } from "./changes/change-listener.ts";
 import { createChangePublisher } from "./changes/change-publisher.ts";
 import { createKeys } from "./keys.ts";
@@ -20,9 +20,11 @@ import { addressOf } from "./redis/redis-client.ts";
 import type { Call, RedisPort } from "./redis/redis-port.ts";
 import { createServerClock } from "./redis/server-clock.ts";
 import { toError } from "./redis/to-error.ts";
-import { loadCursor, saveCursor } from "./source-cursors.ts";
 import type { StoreContext } from "./store-context.ts";
+import { createValues } from "./values.ts";
 
+/** Names under which a probe writes, in turn. */
+const probedNames = 16;
 /** How often the server is asked for its time (milliseconds). */
 const readTimeEveryMs = 10_000;
 
@@ -105,6 +107,8 @@ export const storeOn = (
   const context: StoreContext = { ...rest, port };
   const { keys } = context;
   const due = createDueRecords(context);
+  const values = createValues(context, startCall);
+  let probes = 0;
   const announced = async <Value>(taskId: TaskId, write: Promise<Value>): Promise<Value> => {
     const value = await write;
     context.announce(taskId);
@@ -137,8 +141,9 @@ export const storeOn = (
     putPayload: (taskId, name, offset, bytes) =>
       putPayload(context, startCall("putPayload"), taskId, { name, offset, bytes }),
     readPayload: (taskId, name, range) => readPayload(context, startCall("readPayload"), taskId, name, range),
-    saveCursor: (name, cursor, previous) => saveCursor(context, startCall("saveCursor"), name, cursor, previous),
-    loadCursor: (name) => loadCursor(context, startCall("loadCursor"), name),
+    values,
+    // On a cluster the names are spread over the masters, so that each of them is probed in its turn.
+    probe: () => probeValues(values, `probe:${probes++ % probedNames}`),
     lease: (name, ttlMs) => acquireLease(context, startCall, name, ttlMs),
     watch: frame.watch,
     ...(frame.describe === undefined ? {} : { describe: frame.describe }),

@@ -51,7 +51,7 @@ describeRedis("round trips to one server, and the commands in each", () => {
     expect(await cost((store) => store.revise({ ...created, message: "more" }, 1))).toEqual([2]);
     expect(await cost((store) => store.putPayload(taskId, "output", 0, new Uint8Array(9)))).toEqual([1]);
     expect(await cost((store) => store.readPayload(taskId, "output", { offset: 0, length: 9 }))).toEqual([1]);
-    expect(await cost((store) => store.saveCursor("video", "1", undefined))).toEqual([1]);
+    expect(await cost((store) => store.values.write("video", "1", undefined))).toEqual([1]);
     expect(await cost((store) => store.lease("sweep", 10))).toEqual([1]);
   });
 

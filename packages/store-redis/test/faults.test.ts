@@ -35,7 +35,7 @@ const assertAllUnavailable = async (store: TaskStore, taskId: TaskId): Promise<v
       store.due(10),
       createSample(store),
       store.readPayload(taskId, "input", { offset: 0, length: 1 }),
-      store.loadCursor("video"),
+      store.values.read("video"),
       store.lease("sweep", 1000),
     ].map(assertUnavailable),
   );
@@ -247,6 +247,7 @@ describeRedis(
       const error = await rejectionOf(createSample(store, {}, { payloads, uniqueKeys }));
       expect([error.code, error.message]).toEqual(["unavailable", expect.stringContaining("has no memory left")]);
       expect(await store.read(created.taskId)).toEqual(created);
+      await expect(store.probe?.()).rejects.toMatchObject({ code: "unavailable" });
       await store.remove(created.taskId);
       expect(await store.read(created.taskId)).toBeUndefined();
       await admin.config("SET", "maxmemory", "0");

@@ -22,6 +22,9 @@ describeRedis(
       const error = await rejectionOf(createSample(store, record));
       expect([error.code, error.message]).toEqual(["unavailable", expect.stringContaining("only 0 of 1 replicas")]);
       expect(await store.read(record.taskId)).toEqual({ ...record, revision: 1 });
+      expect(await store.values.write("cursor", "1", undefined, { durable: false })).toBe(true);
+      expect((await rejectionOf(store.values.write("key", "1", undefined))).code).toBe("unavailable");
+      await expect(store.probe?.()).rejects.toMatchObject({ code: "unavailable" });
       const light = await store.revise(created, 1, { durable: false });
       expect((await rejectionOf(store.revise(light, 2))).code).toBe("unavailable");
       expect(await store.read(created.taskId)).toMatchObject({ revision: 3 });

@@ -2,10 +2,13 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import {
   assertRange,
+  assertValue,
   BridgeError,
   type Lease,
   misconfigured,
   type Payload,
+  probeValues,
+  type StoredValues,
   showValue,
   type TaskStore,
 } from "@taskbridge/core/store";
@@ -44,8 +47,19 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
     for (const { name, bytes } of written) payloads.write(task, name, bytes);
   };
 
-  const findCursor = (name: string): string | undefined =>
-    prepare("SELECT cursor FROM cursors WHERE name = ?").pluck().get(name) as string | undefined;
+  const findValue = (name: string): string | undefined =>
+    prepare("SELECT value FROM stored_values WHERE name = ?").pluck().get(name) as string | undefined;
+  const values: StoredValues = {
+    read: (name) => read("values.read", () => findValue(name)),
+    write: async (name, value, previous, { durable = true } = {}) => {
+      assertValue(name, value);
+      return write("values.write", durable, () => {
+        if (findValue(name) !== previous) return false;
+        prepare("INSERT OR REPLACE INTO stored_values (name, value) VALUES (?, ?)").run(name, value);
+        return true;
+      });
+    },
+  };
 
   const store: TaskStore = {
     contract: 1,
@@ -112,13 +126,8 @@ export const sqliteStore = async (options: SqliteStoreOptions): Promise<TaskStor
         return task === undefined ? undefined : payloads.read(task, name, range);
       }),
 
-    saveCursor: (name, cursor, previous) =>
-      write("saveCursor", false, () => {
-        if (findCursor(name) !== previous) return false;
-        prepare("INSERT OR REPLACE INTO cursors (name, cursor) VALUES (?, ?)").run(name, cursor);
-        return true;
-      }),
-    loadCursor: (name) => read("loadCursor", () => findCursor(name)),
+    values,
+    probe: () => probeValues(values),
 
     // Not durable: whoever held a lease is gone with the machine.
     lease: async (name, ttlMs): Promise<Lease | undefined> => {

@@ -31,7 +31,7 @@ export const testOddValues = ({ describe, it, store }: StoreSuite): void => {
           { owner: asOwnerId(name), tool: name, adapterId: asAdapterId(name), message: name },
           { uniqueKeys: [{ key: name }], maxOpenForOwner: 1, maxOpenForTool: 1 },
         );
-        assert.equal(await store().saveCursor(name, positionAt(name), undefined), true);
+        assert.equal(await store().values.write(name, positionAt(name), undefined), true);
         assert.ok(await store().lease(name, 3_600_000));
       }
       for (const name of names) {
@@ -42,7 +42,7 @@ export const testOddValues = ({ describe, it, store }: StoreSuite): void => {
           [name],
         );
         await assertRejects(createSample(store(), {}, { uniqueKeys: [{ key: name }] }), "conflict");
-        assert.equal(await store().loadCursor(name), positionAt(name));
+        assert.equal(await store().values.read(name), positionAt(name));
         assert.equal(await store().lease(name, 1), undefined);
       }
     });

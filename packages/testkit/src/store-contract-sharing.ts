@@ -63,7 +63,7 @@ export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void =
       const revised = await store().revise({ ...created, message: "running" }, 1);
       const removed = await createSample(store(), {}, { uniqueKeys: [{ key: "minted", heldForMs: 3_600_000 }] });
       await store().remove(removed.taskId);
-      await store().saveCursor("video", "5-1", undefined);
+      await store().values.write("video", "5-1", undefined);
       await store().close();
 
       const again = await reopen();
@@ -72,7 +72,7 @@ export const testSharing = ({ describe, it, store, reopen }: StoreSuite): void =
       assert.equal(await again.read(removed.taskId), undefined);
       const payload = await again.readPayload(created.taskId, "input", { offset: 0, length: 500_000 });
       assert.ok(payload && Buffer.from(payload.bytes).equals(bytes));
-      assert.equal(await again.loadCursor("video"), "5-1");
+      assert.equal(await again.values.read("video"), "5-1");
       for (const key of ["plain", "tombstone"]) {
         const error = await assertRejects(createSample(again, {}, { uniqueKeys: [{ key }] }), "conflict");
         assert.equal(error.data?.taskId, created.taskId);

@@ -156,26 +156,4 @@ export const testTime = ({ describe, it, store, elapse, elapseRemovals }: StoreS
       assert.equal(await store().lease("sweep", shortMs), undefined);
     });
   });
-
-  describe("cursors of event sources", () => {
-    it("are kept by name, the last one saved", async () => {
-      assert.equal(await store().loadCursor("video"), undefined);
-      assert.equal(await store().saveCursor("video", "1-0", undefined), true);
-      assert.equal(await store().saveCursor("aws", "", undefined), true);
-      assert.equal(await store().saveCursor("video", '{"at":"2-0 🙂"}', "1-0"), true);
-      assert.deepEqual([await store().loadCursor("video"), await store().loadCursor("aws")], ['{"at":"2-0 🙂"}', ""]);
-    });
-
-    it("stay where they are for whoever does not know the present one", async () => {
-      assert.equal(await store().saveCursor("video", "9-0", "1-0"), false);
-      assert.equal(await store().loadCursor("video"), undefined);
-      await store().saveCursor("video", "", undefined);
-      assert.equal(await store().saveCursor("video", "9-0", undefined), false);
-      await store().saveCursor("video", "2-0", "");
-      assert.equal(await store().saveCursor("video", "1-1", ""), false);
-      assert.equal(await store().loadCursor("video"), "2-0");
-      const races = Array.from({ length: 8 }, (_, index) => store().saveCursor("video", `3-${index}`, "2-0"));
-      assert.equal((await Promise.all(races)).filter(Boolean).length, 1);
-    });
-  });
 };

@@ -11,6 +11,7 @@ import { testRaces } from "./store-contract-races.ts";
 import { testRevise } from "./store-contract-revise.ts";
 import { testSharing } from "./store-contract-sharing.ts";
 import { testTime } from "./store-contract-time.ts";
+import { testValues } from "./store-contract-values.ts";
 import type { StoreSuite, StoreSuiteRunner } from "./store-suite.ts";
 
 export { createSample, type SampleOverrides, sampleRecord } from "./store-sample.ts";
@@ -75,6 +76,7 @@ export const testStore = (options: StoreSuiteOptions): void => {
       testRevise,
       testList,
       testTime,
+      testValues,
       testPayloads,
       testRaces,
       testOddValues,

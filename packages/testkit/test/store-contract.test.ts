@@ -225,8 +225,10 @@ const faults: readonly (readonly [
     "names that are told apart",
     "tells long and unprintable names apart",
     (store) => ({
-      saveCursor: (name, cursor, previous) => store.saveCursor(name.slice(0, 4_000), cursor, previous),
-      loadCursor: (name) => store.loadCursor(name.slice(0, 4_000)),
+      values: {
+        read: (name) => store.values.read(name.slice(0, 4_000)),
+        write: (name, value, previous) => store.values.write(name.slice(0, 4_000), value, previous),
+      },
     }),
   ],
   [
@@ -261,12 +263,16 @@ describe("testStore", () => {
 
   it("lets a known gap fail, and reports one that no longer does", async () => {
     const names = [
-      "are kept by name, the last one saved",
-      "stay where they are for whoever does not know the present one",
+      "keeps values by name, the one written last",
+      "refuses a write whose caller does not know the present value",
+      "lets exactly one of many concurrent writers through",
+      "keeps a value of 1 MiB, and refuses a longer one as `invalid_input`",
       "tells long and unprintable names apart",
     ];
-    const knownFailing = Object.fromEntries(names.map((name) => [name, "cursors are not kept yet"]));
-    const forgetful = (): Partial<TaskStore> => ({ loadCursor: async () => undefined });
+    const knownFailing = Object.fromEntries(names.map((name) => [name, "values are not kept yet"]));
+    const forgetful = (store: TaskStore): Partial<TaskStore> => ({
+      values: { ...store.values, read: async () => undefined },
+    });
     expect(await failuresOf(forgetful)).toEqual(names);
     expect(await failuresOf(forgetful, { knownFailing })).toEqual([]);
     expect(await failuresOf(() => ({}), { knownFailing })).toEqual(names);

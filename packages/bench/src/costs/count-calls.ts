@@ -36,8 +36,10 @@ export const countedStore = (store: TaskStore): CountedStore => {
       findByExecution: counted("findByExecution", store.findByExecution),
       putPayload: counted("putPayload", store.putPayload),
       readPayload: counted("readPayload", store.readPayload),
-      saveCursor: counted("saveCursor", store.saveCursor),
-      loadCursor: counted("loadCursor", store.loadCursor),
+      values: {
+        read: counted("values.read", store.values.read),
+        write: counted("values.write", store.values.write),
+      },
       lease: counted("lease", async (name, ttlMs) => {
         const lease = await store.lease(name, ttlMs);
         return lease && countedLease(lease);

@@ -83,6 +83,28 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** The most bytes of UTF-8 that a value may have. */
+export const maxValueBytes = 1_048_576;
+
+/** Small texts that servers keep next to the tasks, by name: their keys, positions in event streams, messages between replicas. */
+export interface StoredValues {
+  /** The value that is kept under this name; undefined when none is. A name may be any text. One indexed read. */
+  read(name: string): Promise<string | undefined>;
+  /**
+   * Writes a value if the value that is kept is still `previous` (undefined: none is kept). Resolves with false, and writes nothing,
+   * when another value is kept. Rejects with `invalid_input` when `value` is longer than `maxValueBytes`.
+   */
+  write(name: string, value: string, previous: string | undefined, options?: WriteValueOptions): Promise<boolean>;
+}
+
+export interface WriteValueOptions {
+  /**
+   * False: a crash of the machine may bring an earlier value back. It never keeps this value and loses a write that resolved before
+   * this one. Default true: the value is on disk when the write resolves, as a record is.
+   */
+  readonly durable?: boolean;
+}
+
 /** What a store tells of itself to whoever operates it. Never a password. */
 export interface StoreDescription {
   /** What it is, and its version where it tells one: `PostgreSQL 16.4`, `Redis 7.2.5`. */
@@ -162,14 +184,8 @@ export interface TaskStore {
   putPayload(taskId: TaskId, name: PayloadName, offset: number, bytes: Uint8Array): Promise<void>;
   /** Undefined when there is no such payload. */
   readPayload(taskId: TaskId, name: PayloadName, range: PayloadRange): Promise<PayloadChunk | undefined>;
-  /**
-   * Keeps an event source's position if the one kept is still `previous` (undefined: none is). False, and nothing is written,
-   * when it is another: somebody else has moved it. A crash of the machine may bring an earlier one back, never one whose
-   * events' own writes are lost: what is told twice changes nothing, so that a position is not worth a sync.
-   */
-  saveCursor(name: string, cursor: string, previous: string | undefined): Promise<boolean>;
-  /** Undefined when none was saved under this name. */
-  loadCursor(name: string): Promise<string | undefined>;
+  /** Small texts next to the tasks. */
+  readonly values: StoredValues;
   /** Takes the lease of this name for `ttlMs`. Undefined while someone else holds it. */
   lease(name: string, ttlMs: number): Promise<Lease | undefined>;
   /**
@@ -179,6 +195,11 @@ export interface TaskStore {
   watch?(listener: (taskId: TaskId | undefined) => void): () => void;
   /** For operators, asked anew each time. */
   describe?(): Promise<StoreDescription>;
+  /**
+   * Reads and durably writes where the tasks are, and changes no task. Resolves when both have worked. Rejects as other verbs do, so that
+   * a full disk, a database that is read-only and a missing replica are found before a task is lost. Costs one read and one durable write.
+   */
+  probe?(): Promise<void>;
   /** Releases what the store holds open. Idempotent; any other call afterwards may reject with `unavailable`. */
   close(): Promise<void>;
 }

@@ -100,8 +100,10 @@ export const sharedMemory = (options: { readonly clock?: FakeClock } = {}): Shar
         findByExecution: (adapterId, by) => pass(() => memory.findByExecution(adapterId, by)),
         putPayload: (taskId, name, offset, bytes) => pass(() => memory.putPayload(taskId, name, offset, bytes)),
         readPayload: (taskId, name, range) => pass(() => memory.readPayload(taskId, name, range)),
-        saveCursor: (name, cursor, previous) => pass(() => memory.saveCursor(name, cursor, previous)),
-        loadCursor: (name) => pass(() => memory.loadCursor(name)),
+        values: {
+          read: (name) => pass(() => memory.values.read(name)),
+          write: (name, value, previous) => pass(() => memory.values.write(name, value, previous)),
+        },
         lease: (name, ttlMs) =>
           pass(async () => {
             const lease = await memory.lease(name, ttlMs);

@@ -54,11 +54,11 @@ describe("a backend that pushes, and three servers", () => {
     await startTask(second, { other: true });
     world.backend.of().succeed({});
     await world.clock.settle();
-    const position = await world.store.loadCursor("watch:fake");
+    const position = await world.store.values.read("watch:fake");
     const before = subscriptions(world);
     frozen.resume();
     await world.clock.advance(60_000);
-    expect(await world.store.loadCursor("watch:fake")).toBe(position);
+    expect(await world.store.values.read("watch:fake")).toBe(position);
     expect(subscriptions(world)).toBe(before);
     expect(world.audited("lead_lost")).toContainEqual(expect.objectContaining({ message: "watch:fake" }));
   });
@@ -330,9 +330,12 @@ describe("a store that is away", () => {
     const world = createWorld({
       wrapStore: (store) => ({
         ...store,
-        loadCursor: async (name) => {
-          if (isUnavailable) throw new BridgeError("unavailable", "the store is away");
-          return store.loadCursor(name);
+        values: {
+          ...store.values,
+          read: async (name) => {
+            if (isUnavailable) throw new BridgeError("unavailable", "the store is away");
+            return store.values.read(name);
+          },
         },
       }),
     });

@@ -9,12 +9,12 @@ export interface StoreHealth {
 }
 
 export interface StoreProbe {
-  /** Asks the store for as little as can be, at most once a second however many ask here. Never rejects. */
+  /** Has the store probe itself, or reads from a store that cannot, at most once a second however many ask here. Never rejects. */
   ask(): Promise<StoreHealth>;
 }
 
 export interface StoreProbeParts {
-  readonly store: Pick<TaskStore, "loadCursor">;
+  readonly store: Pick<TaskStore, "probe" | "values">;
   readonly clock: Clock;
   readonly log: ServerLog;
 }
@@ -60,10 +60,10 @@ export const createStoreProbe = ({ store, clock, log }: StoreProbeParts): StoreP
   };
 };
 
-/** Why the store cannot be read, or undefined. */
+/** Why the store cannot serve, or undefined. */
 const faultOf = async (store: StoreProbeParts["store"]): Promise<unknown> => {
   try {
-    await store.loadCursor(name);
+    await (store.probe?.() ?? store.values.read(name));
     return undefined;
   } catch (error) {
     return error ?? new Error("the store failed");

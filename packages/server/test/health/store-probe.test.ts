@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { memoryStore } from "@taskbridge/core/memory";
 import { fakeClock } from "@taskbridge/testkit";
 import { createStoreProbe, type StoreProbe } from "../../src/health/store-probe.ts";
 
@@ -18,10 +19,11 @@ const setUp = () => {
   const asked: Ask[] = [];
   let answer = there;
   const store = {
-    loadCursor: () => {
+    probe: async () => {
       asked.push(answer);
-      return answer();
+      await answer();
     },
+    values: memoryStore().values,
   };
   const probe: StoreProbe = createStoreProbe({ store, clock, log });
   return {

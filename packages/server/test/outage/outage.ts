@@ -29,13 +29,16 @@ export const withOutages = (clock: Clock = systemClock): Outage => {
     if (unavailable?.how === "hangs") await new Promise<void>((resolve) => void clock.schedule(operationMs, resolve));
     throw new BridgeError("unavailable", "10.1.2.3:6379 does not answer (ECONNREFUSED)", { operation });
   };
-  const guarded = Object.entries(stored).map(([verb, own]) => {
-    if (typeof own !== "function" || outside.has(verb)) return [verb, own];
-    const isUnavailable = (): boolean => unavailable !== undefined && (unavailable.only?.includes(verb) ?? true);
-    return [verb, (...given: unknown[]) => (isUnavailable() ? fail(verb) : own(...given))];
-  });
+  const guard = (verbs: object): object =>
+    Object.fromEntries(
+      Object.entries(verbs).map(([verb, own]) => {
+        if (typeof own !== "function" || outside.has(verb)) return [verb, own];
+        const isUnavailable = (): boolean => unavailable !== undefined && (unavailable.only?.includes(verb) ?? true);
+        return [verb, (...given: unknown[]) => (isUnavailable() ? fail(verb) : own(...given))];
+      }),
+    );
   return {
-    store: Object.fromEntries(guarded) as TaskStore,
+    store: guard({ ...stored, values: guard(stored.values) }) as TaskStore,
     begin: (how, only) => {
       unavailable = { how, only };
       refused = 0;

@@ -181,10 +181,10 @@ describe("the key of sessions", () => {
 
   test("keeps a server from starting when the store cannot tell it, or tells nonsense", async () => {
     const down = Object.assign(new Error("down"), { code: "unavailable" });
-    const fails = { ...memoryStore(), loadCursor: () => Promise.reject(down) };
+    const fails = { ...memoryStore(), values: { ...memoryStore().values, read: () => Promise.reject(down) } };
     await expect(serve({ store: fails })).rejects.toBe(down);
     const store = memoryStore();
-    await store.saveCursor("server:state-key", "short", undefined);
+    await store.values.write("server:state-key", "short", undefined);
     await expect(serve({ store })).rejects.toMatchObject({ code: "misconfigured", data: { path: "stateKey" } });
     await expect(serve({ stateKey: "short" })).rejects.toMatchObject({ data: { path: "stateKey" } });
   });

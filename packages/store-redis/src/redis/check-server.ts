@@ -4,9 +4,11 @@ import { isCluster, type RedisClient } from "./redis-client.ts";
 import type { Call, RedisPort } from "./redis-port.ts";
 
 /** Raised with each change that others must know of. */
-const version = 1;
+const version = 2;
 /** The oldest version that may still work with what this one writes. */
-const readableBy = 1;
+const readableBy = 2;
+/** The oldest version whose store this one can work with: those before it were never released. */
+const minVersion = 2;
 
 /** What stands in the store about itself. */
 interface SchemaMarker {
@@ -27,6 +29,10 @@ export const checkSchema = async (port: RedisPort, call: Call, key: string, addr
     const marker = typeof kept === "string" ? parseMarker(kept, key, address) : undefined;
     if (marker !== undefined && marker.readableBy > version) {
       const message = `Redis at ${address} holds a store of schema ${marker.version}, readable by ${marker.readableBy} and later; this version knows ${version}`;
+      throw new BridgeError("misconfigured", message, { operation: "open" });
+    }
+    if (marker !== undefined && marker.version < minVersion) {
+      const message = `Redis at ${address} holds a store of the earlier schema ${marker.version}, which this version cannot read: start anew with another prefix`;
       throw new BridgeError("misconfigured", message, { operation: "open" });
     }
     if (marker !== undefined && marker.version >= version) return;

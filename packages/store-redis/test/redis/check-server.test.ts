@@ -48,7 +48,7 @@ describeRedis(
       await createSample(store, { wakeAt: 2 }, { payloads });
       await store.due(10, 60_000);
       await store.remove(taskId);
-      await store.saveCursor("video", "1", undefined);
+      await store.values.write("video", "1", undefined);
       await store.lease("sweep", 60_000);
       const redis = connect(server.url);
       const keys = await redis.keys("*");
@@ -94,24 +94,29 @@ describeRedis("a store of another version", () => {
   };
 
   it("is refused where that says so, and left as it is", async () => {
-    const marker = '{"version":7,"readableBy":2}';
+    const marker = '{"version":7,"readableBy":3}';
     const { prefix, url, kept } = await marked(marker);
     const error = await rejectionOf(openStore({ url, prefix }));
-    expect([error.code, error.message]).toEqual(["misconfigured", expect.stringMatching(/schema 7.*by 2.*knows 1/)]);
+    expect([error.code, error.message]).toEqual(["misconfigured", expect.stringMatching(/schema 7.*by 3.*knows 2/)]);
     expect(await kept()).toBe(marker);
   });
 
   it("is shared with a newer one that allows it, which stays the one that is told", async () => {
-    const marker = '{"version":2,"readableBy":1,"more":true}';
+    const marker = '{"version":3,"readableBy":2,"more":true}';
     const { prefix, url, kept } = await marked(marker);
     await createSample(await openStore({ url, prefix }));
     expect(await kept()).toBe(marker);
   });
 
-  it("is brought up to date when it is an older one", async () => {
-    const { prefix, url, kept } = await marked('{"version":0,"readableBy":0}');
-    await Promise.all([openStore({ url, prefix }), openStore({ url, prefix })]);
-    expect(await kept()).toBe('{"version":1,"readableBy":1}');
+  it("is refused when its version was never released, and left as it is", async () => {
+    const marker = '{"version":1,"readableBy":1}';
+    const { prefix, url, kept } = await marked(marker);
+    const error = await rejectionOf(openStore({ url, prefix }));
+    expect([error.code, error.message]).toEqual([
+      "misconfigured",
+      expect.stringContaining("start anew with another prefix"),
+    ]);
+    expect(await kept()).toBe(marker);
   });
 
   it.each(["[]", "hello", '{"version":"1"}'])("is told from what is not ours: %s", async (marker) => {
@@ -154,8 +159,8 @@ describeRedis(
       const lease = await store.lease("sweep", 1000);
       expect(await lease?.renew()).toBe(true);
       await lease?.release();
-      await store.saveCursor("video", "1", undefined);
-      expect(await store.loadCursor("video")).toBe("1");
+      await store.values.write("video", "1", undefined);
+      expect(await store.values.read("video")).toBe("1");
       await store.remove(created.taskId);
     });
   },

@@ -160,11 +160,12 @@ interface Position {
 
 const openPosition = async (engine: EngineContext, adapterId: AdapterId): Promise<Position> => {
   const name = `watch:${adapterId}`;
-  const start = await engine.store.loadCursor(name);
+  const start = await engine.store.values.read(name);
   let kept = start;
   let chain: Promise<boolean> = Promise.resolve(true);
   const move = async (cursor: string): Promise<boolean> => {
-    if (!(await engine.store.saveCursor(name, cursor, kept))) return false;
+    // Events that come twice change nothing, so that a position is not worth a sync to disk.
+    if (!(await engine.store.values.write(name, cursor, kept, { durable: false }))) return false;
     kept = cursor;
     return true;
   };

@@ -133,9 +133,12 @@ describe("news from a backend that is watched", () => {
           order.push(`revision: ${written.state}`);
           return written;
         },
-        saveCursor: async (...given) => {
-          order.push("cursor");
-          return store.saveCursor(...given);
+        values: {
+          ...store.values,
+          write: async (...given) => {
+            order.push("cursor");
+            return store.values.write(...given);
+          },
         },
       }),
     });

@@ -111,8 +111,10 @@ export const createLedger = (options: LedgerOptions): Ledger => {
         findByExecution: (adapterId, by) => pass(() => store.findByExecution(adapterId, by)),
         putPayload: (taskId, name, offset, bytes) => pass(() => store.putPayload(taskId, name, offset, bytes)),
         readPayload: (taskId, name, range) => pass(() => store.readPayload(taskId, name, range)),
-        saveCursor: (name, cursor, previous) => pass(() => store.saveCursor(name, cursor, previous)),
-        loadCursor: (name) => pass(() => store.loadCursor(name)),
+        values: {
+          read: (name) => pass(() => store.values.read(name)),
+          write: (name, value, previous) => pass(() => store.values.write(name, value, previous)),
+        },
         lease: (name, ttlMs) =>
           pass(async () => {
             const lease = await store.lease(name, ttlMs);
