@@ -1,4 +1,4 @@
-/** Every way something can go wrong in the bridge. The list is closed: wires map each code in one pure file. */
+/** All kinds of errors. The list is closed: each wire maps every code. */
 export type BridgeErrorCode =
   | "invalid_input"
   | "not_found"
@@ -14,9 +14,8 @@ export type BridgeErrorCode =
   | "internal";
 
 /**
- * Whether the same call may succeed when it is simply made again.
- * `later`: yes, after a pause. `never`: not without a change by somebody. `unknown`: the first call may have taken
- * effect, so only an idempotent operation may be repeated.
+ * Whether a call may succeed when it is repeated. `later`: yes, after a pause. `never`: only after a person has changed something.
+ * `unknown`: the first call may have taken effect, so that only an idempotent operation may be repeated.
  */
 export const retryability: Readonly<Record<BridgeErrorCode, "later" | "never" | "unknown">> = {
   invalid_input: "never",
@@ -33,15 +32,15 @@ export const retryability: Readonly<Record<BridgeErrorCode, "later" | "never" | 
   internal: "unknown",
 };
 
-/** What is known about an error beside its code and message. */
+/** What is known about an error in addition to its code and message. */
 export interface BridgeErrorDetails {
-  /** The adapter instance that failed, when one did. */
+  /** The adapter instance that failed. Absent: the error is not about an adapter. */
   readonly adapterId?: string;
-  /** The contract verb that failed, for example `start`. */
+  /** The verb of the contract that failed, for example `start`. */
   readonly operation?: string;
   /** True when the request certainly never reached the backend, so that even a non-idempotent call may be repeated. */
   readonly notSent?: boolean;
-  /** Milliseconds to wait before trying again, when the backend said so. */
+  /** How long the backend asked to wait before the next attempt (milliseconds). */
   readonly retryAfterMs?: number;
   /** Facts for the caller, safe to show: a field path, open task IDs. Never a secret. */
   readonly data?: Readonly<Record<string, unknown>>;
@@ -51,8 +50,8 @@ export interface BridgeErrorDetails {
 const mark = Symbol.for("taskbridge.BridgeError");
 
 /**
- * The one error class of the bridge. Messages say what, where and what was got, and never contain a secret.
- * Recognised by a brand rather than by `instanceof`, so that two copies of this package understand each other.
+ * The only error class of taskbridge. A message says what failed, where, and which value was received. It never contains a secret. Code
+ * recognises the class by a brand instead of `instanceof`, so that two copies of this package recognise each other's errors.
  */
 export class BridgeError extends Error {
   override readonly name: string = "BridgeError";
@@ -79,29 +78,29 @@ export class BridgeError extends Error {
 export const isBridgeError = (value: unknown): value is BridgeError =>
   typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[mark] === true;
 
-/** It is the store's trouble, and no task's. */
+/** What a caller reads when the store fails: the tasks themselves are not affected. */
 const storeUnavailable = "the server cannot use its store of tasks at present; the tasks go on; try again later";
 
 const inward: ReadonlySet<BridgeErrorCode> = new Set(["unavailable", "misconfigured", "bad_response", "internal"]);
 
-/** Whether an error is about the store, which is the operator's business. */
+/** Whether an error is about the store, which only the operator can repair. */
 export const isStoreTrouble = ({ adapterId, operation, code }: BridgeError): boolean =>
   adapterId === undefined && operation !== undefined && inward.has(code);
 
-/** Whether the store could not be reached, was too slow, or did not tell what became of a write. */
+/** Whether the store could not be reached, was too slow, or did not report the outcome of a write. */
 export const isStoreUnavailable = (error: unknown): boolean =>
   isBridgeError(error) && error.code === "unavailable" && error.adapterId === undefined;
 
 /**
- * What a caller may be told of an error. A failing store names its file or its server, which is the operator's business;
- * an adapter's errors are about the caller's own execution.
+ * The message of an error as a caller may read it. The message of a store's error may name the store's file or server, so that the caller
+ * gets a general sentence instead. The message of an adapter's error is about the caller's own execution, and is passed on.
  */
 export const toPublicMessage = (error: BridgeError): string => {
   if (error.code === "internal") return "Internal error";
   return isStoreTrouble(error) ? storeUnavailable : error.message;
 };
 
-/** The value itself when it is a BridgeError, else one with code `internal` that has it as its cause. */
+/** Returns the value if it is a BridgeError, and otherwise an `internal` error with the value as its cause. */
 export const toBridgeError = (value: unknown, details: BridgeErrorDetails = {}): BridgeError => {
   if (isBridgeError(value)) return value;
   const message = value instanceof Error ? value.message : String(value);

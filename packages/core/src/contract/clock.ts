@@ -1,12 +1,12 @@
-/** Where the engine takes time from, so that tests can run it by hand. */
+/** The engine's source of time. Tests replace it by a clock that they advance. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
-  /** Runs `action` once after `delayMs`. Returns how to call it off. */
+  /** Runs `action` once after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, action: () => void): () => void;
 }
 
-/** The machine's own clock and timers. What waits keeps the process alive: an engine that is not closed goes on. */
+/** The machine's clock and timers. A pending timer keeps the process alive, so that an engine runs until it is closed. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   schedule: (delayMs, action) => {

@@ -1,62 +1,62 @@
 import type { JsonObject, JsonValue } from "./json-value.ts";
 
-/** Every status of an execution: the one list from which the type and the checks are derived. */
+/** All statuses of an execution. The type and the checks are derived from this list. */
 export const executionStatuses = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
 
-/** The state of an execution, in the backend's sense. Deliberately not the words of any MCP wire. */
+/** The state of an execution at its backend. The words are deliberately not those of any MCP wire. */
 export type ExecutionStatus = (typeof executionStatuses)[number];
 
-/** How far an execution has come. Units are the job's own (frames, files, steps). */
+/** How far an execution has come. The job chooses the unit (frames, files, steps). */
 export interface ExecutionProgress {
   readonly done?: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** Something an execution waits for a person to say. */
+/** A question that a person must answer before the execution goes on. */
 export interface ExecutionQuestion {
   /**
-   * Identity of this very question, unique for the life of the execution: a job that asks twice under one name asks two
-   * questions (`approve#2`, `sfn:17`, `gh:<environment>:<attempt>`). The engine mints the key that clients see from it.
+   * Identifies this question, and no other of the execution: a job that asks twice under one name asks two questions (`approve#2`, `sfn:17`,
+   * `gh:<environment>:<attempt>`). The engine mints another key for clients.
    */
   readonly id: string;
-  /** What the person reads. */
+  /** The text for the person. */
   readonly message: string;
-  /** JSON Schema of the content that an `accept` carries. Absent: accepting is all there is to say. */
+  /** JSON Schema of the content of an `accept`. Absent: an `accept` has no content. */
   readonly schema?: JsonObject;
-  /** A page where the person acts instead of filling in a form. */
+  /** A web page where the person acts instead of filling in a form. */
   readonly url?: string;
-  /** What `answer` needs and nobody else may see (task token, callback URL). Stored apart, encrypted when a key is configured. */
+  /** What `answer` needs and no client may see (task token, callback URL). It is stored separately, encrypted when a key is configured. */
   readonly secret?: string;
-  /** Epoch milliseconds after which the backend gives up on it. */
+  /** When the backend stops waiting for the answer (epoch milliseconds). */
   readonly expiresAt?: number;
-  /** When set, `heartbeat` must be called at least this often (milliseconds) or the backend gives up. */
+  /** If present, the backend stops waiting unless `heartbeat` is called at least once in this time (milliseconds). */
   readonly heartbeatMs?: number;
 }
 
-/** What a finished execution produced. */
+/** What an execution produced. */
 export type ExecutionOutput =
   | { readonly kind: "json"; readonly value: JsonValue }
   | { readonly kind: "text"; readonly text: string }
-  /** Too large for a snapshot: the engine fetches it with `readOutput`. `bytes` where it is known beforehand. */
+  /** The output is too large for a snapshot, and the engine reads it with `readOutput`. `bytes` is present if the size is known. */
   | { readonly kind: "stream"; readonly bytes?: number; readonly mediaType: "application/json" | "text/plain" };
 
-/** An output above this size in bytes should be a `stream`. */
+/** An output of more bytes than this should be a `stream`. */
 export const inlineOutputBytes = 65_536;
 
 /** Why an execution failed. */
 export interface ExecutionFailure {
-  /** `job`: the work itself failed. `protocol`: the call could not be carried out as one (it becomes a JSON-RPC error). */
+  /** `job`: the work itself failed. `protocol`: the call could not be carried out, and is answered with a JSON-RPC error. */
   readonly kind: "job" | "protocol";
-  /** One line for a person: `exit code 2: no such file`. */
+  /** One line for a person, such as `exit code 2: no such file`. */
   readonly reason: string;
-  /** The backend's own code for it (`States.Timeout`, `ENOENT`). */
+  /** The backend's code of the failure (`States.Timeout`, `ENOENT`). */
   readonly code?: string;
-  /** More text for a person: a stack, the tail of a log. */
+  /** More text for a person, such as a stack or the end of a log. */
   readonly detail?: string;
 }
 
-/** A part of an execution worth naming (workflow step, child job). */
+/** A part of an execution (workflow step, child job). */
 export interface ExecutionChild {
   readonly name: string;
   readonly status: ExecutionStatus;
@@ -66,30 +66,30 @@ export interface ExecutionChild {
 /**
  * An execution at one moment.
  *
- * - `waiting` means that a person can carry it on through `questions`. Any other wait is `queued` or `running`.
- * - Absent `questions` say nothing about questions (nobody looked); an empty list says that none is open.
- * - An ended snapshot is complete, whatever was wanted: no `output` then means that there is none. Who knows only *that*
- *   an execution has ended looks further, or leaves the snapshot out of an update.
+ * - `waiting` means that the execution goes on once a person answers one of its `questions`. Any other wait is `queued` or `running`.
+ * - If `questions` is absent, nothing is known about questions. If it is an empty list, no question is open.
+ * - The snapshot of an ended execution is complete, whatever was wanted: without `output` the execution produced none. An adapter that knows
+ *   only that an execution has ended inspects it further, or leaves the snapshot out of its update.
  */
 export interface ExecutionSnapshot {
   readonly status: ExecutionStatus;
   readonly progress?: ExecutionProgress;
   readonly questions?: readonly ExecutionQuestion[];
-  /** Only with `succeeded`. */
+  /** Present only with `succeeded`. */
   readonly output?: ExecutionOutput;
-  /** With `failed`, and with `cancelled` where the backend says why. */
+  /** Present with `failed`, and with `cancelled` if the backend says why. */
   readonly failure?: ExecutionFailure;
-  /** The backend's own page for this execution. */
+  /** The page of the backend's console for this execution. */
   readonly url?: string;
   /** Epoch milliseconds. */
   readonly startedAt?: number;
   /** Epoch milliseconds. */
   readonly endedAt?: number;
-  /** Epoch milliseconds at which the backend expects the end, when it says. The engine looks more often around it. */
+  /** When the backend expects the end (epoch milliseconds). The engine inspects more often around that time. */
   readonly expectedEndAt?: number;
   readonly children?: readonly ExecutionChild[];
 }
 
-/** True for a status that a backend does not leave by itself. */
+/** True for a status that is final at the backend. */
 export const isEnded = (status: ExecutionStatus): boolean =>
   status === "succeeded" || status === "failed" || status === "cancelled";

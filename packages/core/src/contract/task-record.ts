@@ -2,39 +2,40 @@ import type { ExecutionChild, ExecutionFailure, ExecutionProgress, ExecutionStat
 import type { AdapterId, ExecutionRef, OwnerId, StartKey, TaskId } from "./identity.ts";
 import type { JsonObject, JsonValue } from "./json-value.ts";
 
-/** The state of a task. The same words as an execution's, and like them no wire's; a task that has ended stays so. */
+/** The state of a task, in the words for executions, which are not those of any wire. The state of an ended task never changes. */
 export type TaskState = ExecutionStatus;
 
-/** A question as it is kept in a record. */
+/** A question as a record keeps it. */
 export interface TaskQuestion {
-  /** What clients see: minted by the engine, never used twice in a task. */
+  /** The key that clients see. The engine mints it, and never uses it twice in one task. */
   readonly key: string;
-  /** The adapter's identity for it. */
+  /** The ID that the adapter gave the question. */
   readonly questionId: string;
   readonly message: string;
   readonly schema?: JsonObject;
   readonly url?: string;
-  /** Present when it has a secret: that is the payload `secret:<secretKey>`, kept under the key it was first asked with. */
+  /** Present if the question has a secret, which is in the payload `secret:<secretKey>`: the key under which it was first asked. */
   readonly secretKey?: string;
   /**
-   * `open`: clients may answer. `answered`: the answer waits in the outbox. `closed`: delivered or asked
-   * anew; asked again if the backend still asks it a minute after the delivery. `undelivered`: the backend refused the answer; if it still asks, the question is asked again. `withdrawn`: the
-   * backend no longer asks it; if it does again, so does the task.
+   * `open`: clients may answer. `answered`: the answer is in the outbox. `closed`: the answer was delivered, or the question was asked again
+   * under another key. If the backend still asks a minute after the delivery, the task asks again. `undelivered`: the backend refused the
+   * answer. If the backend still asks, the task asks again. `withdrawn`: the backend stopped asking. If it asks later, the task asks again.
    */
   readonly state: "open" | "answered" | "closed" | "undelivered" | "withdrawn";
   /** Epoch milliseconds. */
   readonly askedAt: number;
-  /** Epoch milliseconds after which it is cancelled for want of an answer. */
+  /** The question is cancelled if it has no answer by then (epoch milliseconds). */
   readonly expiresAt?: number;
-  /** As the adapter gave it: the longest time between two heartbeats (milliseconds). */
+  /** The longest time between two heartbeats, as the adapter reported it (milliseconds). */
   readonly heartbeatMs?: number;
-  /** Once its answer was delivered: when (epoch milliseconds). */
+  /** When the answer was delivered (epoch milliseconds). */
   readonly deliveredAt?: number;
-  /** How often it has been asked again after a `cancel`. */
+  /** How often the question was asked again after a `cancel`. */
   readonly reasks: number;
   /**
-   * Only while it is open: who is putting it to a person, where a question reaches one person by one connection, and until
-   * when (epoch milliseconds) that holds without being renewed. Anyone may answer nevertheless. Absent: nobody is.
+   * The session that is showing the question to a person, and until when that claim holds without renewal (epoch milliseconds). Present only
+   * while the question is open, on wires where one connection asks one person. Other sessions may answer nevertheless. Absent: no session
+   * is showing it.
    */
   readonly claim?: { readonly by: string; readonly until: number };
 }
@@ -44,25 +45,25 @@ interface EffectBase {
   readonly id: string;
   /** Sends so far. */
   readonly attempts: number;
-  /** Epoch milliseconds of the next send, or, while one is under way, until when it is left alone. */
+  /** When the effect is sent next, or, while a send is under way, until when no other process sends it (epoch milliseconds). */
   readonly notBefore: number;
   /** The last error, for operators. */
   readonly lastError?: string;
 }
 
 /**
- * An entry of the outbox: something the backend must be told. Written with the transition that causes it and taken out
- * once confirmed or hopeless, by whichever process gets there.
+ * An entry of the outbox: something that must reach the backend. The same write that changes the state adds the effect. Whichever server
+ * sends it removes it once the backend has confirmed it, or once it can never succeed.
  */
 export type Effect =
   | (EffectBase & {
       readonly kind: "start";
-      /** Beside `lastError`: when that was written down, no send may have arrived. */
+      /** Says of `lastError` that no send could have arrived when the error was recorded. */
       readonly nothingSent?: true;
     })
-  /** Stops the execution, whatever the task's own state. */
+  /** Stops the execution, whatever the state of the task. */
   | (EffectBase & { readonly kind: "cancel"; readonly reason: string })
-  /** The content is the payload `answer:<answerId>`. */
+  /** Delivers an answer, whose content is the payload `answer:<answerId>`. */
   | (EffectBase & {
       readonly kind: "answer";
       readonly answerId: string;
@@ -70,83 +71,83 @@ export type Effect =
       readonly action: "accept" | "decline" | "cancel";
     })
   | (EffectBase & { readonly kind: "heartbeat"; readonly questionKey: string; readonly everyMs: number })
-  /** Fetches a large output into a payload, then ends the task. */
+  /** Reads a large output into a payload, then ends the task. */
   | (EffectBase & { readonly kind: "capture"; readonly mediaType: OutputMediaType })
-  /** Releases what the backend keeps, then removes the record. */
+  /** Releases what the backend keeps for the execution, then removes the record. */
   | (EffectBase & { readonly kind: "forget" });
 
-/** What is known of the sends that should start the execution. */
+/** What is known about the attempts to start the execution. */
 export interface StartProgress {
-  /** Epoch milliseconds of the first send that may have arrived. Absent: none may have. */
+  /** When the first attempt that may have arrived was sent (epoch milliseconds). Absent: no attempt can have arrived. */
   readonly firstSentAt?: number;
-  /** Epoch milliseconds of the last such send. */
+  /** When the last attempt that may have arrived was sent (epoch milliseconds). */
   readonly lastSentAt?: number;
-  /** When the last such send was over, as its sender told (epoch milliseconds). Absent: it may be under way, or was killed. */
+  /** When that last attempt was over, as the server that made it recorded (epoch milliseconds). Absent: it may be under way, or its server was killed. */
   readonly lastOverAt?: number;
-  /** Epoch milliseconds after which no further send is tried. */
+  /** No attempt begins after this instant (epoch milliseconds). */
   readonly deadlineAt: number;
-  /** Why none is tried any more. What may have arrived is looked for; the task fails only if that is not found. */
+  /** Why no further attempt is made. The engine still searches for an execution that may have started, and fails the task only if it finds none. */
   readonly givenUp?: string;
 }
 
-/** What an output is read as. */
+/** The media type of an output. */
 export type OutputMediaType = "application/json" | "text/plain";
 
-/** The settings of the tool at the moment of the call: an edited configuration never changes a task under way. */
+/** The tool's settings at the time of the call. A configuration that is edited later does not change a running task. */
 export interface FrozenPolicy {
-  /** The least time between two looks at the execution (milliseconds), which clients are advised to keep too. */
+  /** The least time between two inspections of the execution (milliseconds). Clients are advised to poll no more often. */
   readonly pollIntervalMs: number;
-  /** How long the result is kept after the end (milliseconds). */
+  /** How long the result is kept after the task has ended (milliseconds). */
   readonly retentionMs: number;
-  /** The execution is stopped and the task fails when it has run this long (milliseconds). Null: never. */
+  /** When the execution has run for this long (milliseconds), it is stopped and the task fails. Null: no limit. */
   readonly maxRunMs: number | null;
-  /** A question that nobody answers is cancelled after this long (milliseconds). Null: never. */
+  /** A question without an answer is cancelled after this long (milliseconds). Null: never. */
   readonly questionTimeoutMs: number | null;
   /**
-   * When a start may have arrived and the backend cannot tell: `fail` ends the task; `restart` sends it again, so that the
-   * pipeline may run twice.
+   * What happens when a start may have arrived and the backend cannot say whether it did. `fail`: the task fails. `restart`: the start is sent
+   * again, so that the pipeline may run twice.
    */
   readonly onUnknownStart: "fail" | "restart";
 }
 
 /**
- * The durable mapping of one task to one execution, at most 16 KiB. Immutable: a change is a new record with the same
- * ID. All instants are epoch milliseconds by the store's clock. Members that this version does not know are preserved.
+ * The durable mapping of one task to one execution, at most 16 KiB. A record is immutable: a change is a new record with the same ID. All
+ * instants are epoch milliseconds by the store's clock. A version preserves members that it does not know.
  */
 export interface TaskRecord {
   readonly schema: 1;
   readonly taskId: TaskId;
-  /** Set by the store: 1 when created, one more with each `revise`. */
+  /** The store sets it: 1 for a new record, one more with each `revise`. */
   readonly revision: number;
-  /** Null: a server without owners, where the ID alone grants access. */
+  /** Null: the server has no owners, and the ID alone grants access. */
   readonly owner: OwnerId | null;
-  /** Whose call it was, in the words of the wire that took it in, as `CreateTask.origin`. Absent: nobody said. */
+  /** Where the call came from, in the words of its wire: see `CreateTask.origin`. Absent: unknown. */
   readonly origin?: string;
   readonly tool: string;
   readonly adapterId: AdapterId;
-  /** As configured at the moment of the call, templates unfilled. */
+  /** The target as configured at the time of the call. Templates are not filled in. */
   readonly target: JsonValue;
   readonly startKey: StartKey;
   readonly policy: FrozenPolicy;
   readonly state: TaskState;
-  /** One line for a person about the present state. */
+  /** One line about the present state, for a person. */
   readonly message?: string;
   readonly createdAt: number;
-  /** Moves only when something visible changed. */
+  /** When something that clients see last changed. */
   readonly updatedAt: number;
-  /** When it was first seen to run, to wait for an answer, or to have run; absent while nothing says that it has begun. Never moves. */
+  /** When the execution was first seen to run, to wait for an answer or to have ended. Absent: it is not known to have begun. Never changes. */
   readonly begunAt?: number;
   readonly endedAt?: number;
   /** Absent while the task runs. */
   readonly expiresAt?: number;
-  /** True once `expiresAt` has passed: payloads are gone and every verb answers that it has expired. */
+  /** True once `expiresAt` has passed. The payloads are gone, and every verb answers that the task has expired. */
   readonly expired?: boolean;
-  /** With `expired`: its owner deleted it, so that every verb answers as if there were no such task. */
+  /** Present with `expired` if the owner deleted the task. Every verb then answers as if the task did not exist. */
   readonly deleted?: boolean;
   readonly start: StartProgress;
   /** Absent until the backend has accepted the start. */
   readonly ref?: ExecutionRef;
-  /** The last state seen at the backend; after the task's own end it goes on being told for operators. */
+  /** The last known state of the execution. It is updated for operators even after the task has ended. */
   readonly execution?: {
     readonly status: ExecutionStatus;
     readonly progress?: ExecutionProgress;
@@ -158,27 +159,27 @@ export interface TaskRecord {
   };
   readonly questions: readonly TaskQuestion[];
   readonly effects: readonly Effect[];
-  /** Counter from which question keys and effect IDs are minted. */
+  /** The counter from which question keys and effect IDs are minted. */
   readonly minted: number;
-  /** That a caller asked for a stop. `isFinal`: the task became `cancelled` at once, as some wires demand, while the backend is still being told. */
+  /** Present once a caller asked to cancel. `isFinal`: the task became `cancelled` at once, as some wires demand, before the backend was asked. */
   readonly cancel?: {
     readonly requestedAt: number;
     readonly reason: string;
     readonly isFinal: boolean;
-    /** When the backend confirmed that it was told. */
+    /** When the backend confirmed the request to stop. */
     readonly deliveredAt?: number;
   };
-  /** With `succeeded`: what the payload `output` holds, or the payload named here. */
+  /** Present with `succeeded`. It describes the payload `output`, or the payload that is named here. */
   readonly output?: { readonly mediaType: OutputMediaType; readonly bytes: number; readonly payload?: PayloadName };
-  /** With `failed`. */
+  /** Present with `failed`. */
   readonly failure?: ExecutionFailure;
-  /** Since when the backend does not know the execution, unproven. */
+  /** Since when the backend does not find the execution, without proof that the execution is gone. */
   readonly missingSince?: number;
-  /** True until the backend has really ended: it counts against the limits, and the execution is still looked at. */
+  /** True until the execution has really ended. Until then the task counts against the limits and the execution is inspected. */
   readonly slotHeld: boolean;
-  /** When the engine must next act on this record by itself; null: never. */
+  /** When the engine must next act on this record. Null: never. */
   readonly wakeAt: number | null;
 }
 
-/** Names of the payloads beside a record. Each attempt to fetch an output writes to one of its own, `output:<attempt>`. */
+/** The names of the payloads next to a record. Each attempt to read an output writes to a payload of its own, `output:<attempt>`. */
 export type PayloadName = "input" | "output" | `output:${string}` | `secret:${string}` | `answer:${string}`;

@@ -6,169 +6,181 @@ import type { JsonObject, JsonValue } from "./json-value.ts";
 /** What a start promises when it is repeated, declared by the adapter and obeyed by the engine. */
 export type StartPromise =
   /**
-   * Sending the same key, target and input again yields the same execution, also after a cancel, until `forget`.
-   * `forMs`: for how long after the first send; null = for ever. `visibilityDelayMs`: for how long after a send `find` may miss what
-   * it started, which then is not sent again because nobody wants it any more. Default: as long as a call may take.
+   * A start with the same key, target and input yields the same execution however often it is sent, also after a cancel, until
+   * `forget`. `forMs` (milliseconds) limits this promise, counted from the first send; null: no limit. `visibilityDelayMs`: for this
+   * long after a send, `find` may not yet see the execution. The engine waits for that time before it concludes that a cancelled start
+   * never arrived. Default: the longest time that a call may take.
    */
   | { readonly kind: "idempotent"; readonly forMs: number | null; readonly visibilityDelayMs?: number }
   /**
-   * Sending twice may start twice, but `find` tells whether a send arrived. `visibilityDelayMs`: a missing key proves nothing
-   * until this long after the send. `windowMs`: the key can be found for this long.
+   * A second send may start a second execution, but `find` reports whether the first send arrived. `visibilityDelayMs`: for this long
+   * after a send, a key that is not found proves nothing. `windowMs`: `find` sees a key for this long after its send.
    */
   | { readonly kind: "findable"; readonly visibilityDelayMs: number; readonly windowMs: number }
-  /** Neither: after a send whose outcome is unknown nothing can be known. */
+  /** Neither promise: when the outcome of a send is unknown, it stays unknown. */
   | { readonly kind: "at-most-once" };
 
 /**
- * Declared facts about a backend. The engine obeys them and READMEs print them. They hold for the whole instance: where
- * a backend has modes with different promises, the mode is an option of the factory.
+ * Facts about a backend that its adapter declares. The engine relies on them. They hold for the whole adapter instance: where a
+ * backend has modes with different promises, the mode is an option of the factory.
  */
 export interface AdapterTraits {
   readonly start: StartPromise;
-  /** `confirmed`: when `cancel` resolves the execution has stopped or will without fail. `requested`: it was only asked to. */
+  /**
+   * `confirmed`: when `cancel` resolves, the execution has stopped or is certain to stop. `requested`: the execution was asked to stop and
+   * may go on. `none`: the backend cannot stop an execution.
+   */
   readonly cancel: "confirmed" | "requested" | "none";
-  /** Never look at one execution more often than this (milliseconds). */
+  /** The engine inspects one execution at most once in this time (milliseconds). */
   readonly minInspectIntervalMs: number;
   /**
-   * An execution that was not looked at for this long (milliseconds) may no longer be found, or its end no longer be
-   * known; the engine looks at least twice as often. Null: there is no hurry.
+   * The backend may forget an execution, or how it ended, when nobody inspects it for this long (milliseconds). The engine inspects at
+   * least twice in this time. Null: the backend does not forget.
    */
   readonly mustInspectWithinMs: number | null;
-  /** The most executions one `inspect` call takes. */
+  /** The most executions that one call of `inspect` accepts. */
   readonly inspectBatch: number;
   /**
-   * The most `inspect` calls of this adapter in a minute, where the backend limits a whole account. Also the most executions that
-   * are looked at in detail in a minute while nobody reads them, since each may cost calls of its own. Absent: no such limit.
+   * The most `inspect` calls of this adapter in a minute, for backends that limit a whole account. It also limits how many executions
+   * whose tasks nobody reads are inspected in detail in a minute, since each of them may cost calls of its own. Absent: no limit.
    */
   readonly maxInspectCallsPerMinute?: number;
-  /** The largest input in bytes. Null: no limit of the backend's. */
+  /** The largest input in bytes that the backend accepts. Null: the backend has no limit. */
   readonly maxPayloadBytes: number | null;
-  /** How long the backend keeps a finished execution's output (milliseconds). Null: until `forget`, or for ever. */
+  /** How long the backend keeps the output of an ended execution (milliseconds). Null: until `forget`, or for ever. */
   readonly retentionMs: number | null;
   /** True when executions live on this host only, so that a store shared with other hosts cannot serve them. */
   readonly hostBound: boolean;
-  /** `form`: any JSON content. `decision`: accept or decline, no content. */
+  /** What an answer may carry. `form`: any JSON content. `decision`: accept or decline, without content. */
   readonly questions: "form" | "decision" | "none";
-  /** `counted`: numbers. `text`: a message only. */
+  /** What progress the backend reports. `counted`: numbers. `text`: only a message. */
   readonly progress: "counted" | "text" | "none";
 }
 
-/** Passed to every verb. Belongs to that one call: never kept beyond it. */
+/** The context of one call of a verb. An adapter does not keep it after the call. */
 export interface CallContext {
-  /** Fires at the engine's deadline for this call or at shutdown. Verbs reject promptly when it does. */
+  /** Fires at the engine's deadline for this call, and when the engine closes. The verb then rejects at once. */
   readonly signal: AbortSignal;
   /** Epoch milliseconds by the engine's clock. */
   now(): number;
-  /** Diagnostics for operators. Never a secret. */
+  /** Writes a line for operators. It must not contain a secret. */
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** One send of a start. */
+/** One attempt to start an execution. */
 export interface StartRequest<Target> {
-  /** Also the execution's name or ID at the backend, wherever it lets us choose one. */
+  /** The start key. Where the backend lets us choose the name or ID of an execution, the adapter uses this key. */
   readonly key: StartKey;
-  /** The target as it was when the task was created, with the input's values filled in. */
+  /** The target as it was when the task was created. Values of the input replace its `{{input.x}}` templates. */
   readonly target: Target;
-  /** The exact JSON text of the input. Send these bytes: some backends compare them to recognise a repeated start. */
+  /** The input as JSON text. Send exactly this text: some backends compare it to recognise a repeated start. */
   readonly input: string;
-  /** 1 for the first send. Above 1, an earlier send may have arrived, unless there is no `firstSentAt`. */
+  /** 1 for the first attempt. Above 1, an earlier attempt may have arrived, unless `firstSentAt` is absent. */
   readonly attempt: number;
   /**
-   * Epoch milliseconds by the engine's clock of the first earlier send that may have arrived, by whichever process: nothing of
-   * this start is older. Absent: there was none, or none of them has arrived for certain.
+   * When any server first sent this start in an attempt that may have arrived (epoch milliseconds by the engine's clock). The execution
+   * cannot be older. Absent: no earlier attempt can have arrived.
    */
   readonly firstSentAt?: number;
 }
 
-/** What the backend said to a start. */
+/** The backend's answer to a start. */
 export interface StartOutcome {
-  /** By which every other verb finds the execution. */
+  /** All other verbs find the execution by this reference. */
   readonly ref: ExecutionRef;
-  /** The state at once, when the backend's answer holds it. */
+  /** The state of the execution, when the backend's answer contains it. */
   readonly snapshot?: ExecutionSnapshot;
 }
 
-/** One look-up of a batch. */
+/** One execution to inspect. */
 export interface InspectItem {
   readonly ref: ExecutionRef;
-  /** The last snapshot seen, for backends whose look-ups are cheaper with it. */
+  /** The last known snapshot. Some backends can be inspected with fewer calls when it is known. */
   readonly previous?: ExecutionSnapshot;
-  /** `detail` adds what costs extra calls (questions, progress, children, log tail); asked while someone looks, and otherwise in turn. */
+  /**
+   * `detail` includes what costs extra calls: questions, progress, children. The engine wants it while a client reads the task, and now
+   * and then for tasks that no client reads.
+   */
   readonly want: "status" | "detail";
 }
 
-/** What came of one look-up. A failed *execution* is a snapshot, never an error. */
+/** The result for one inspected execution. An execution that has failed is a snapshot, not an error. */
 export type InspectOutcome =
   /**
-   * `ref` when it has evolved (a queue item became a build): nothing else ever changes a ref, so that where refs evolve there
-   * must be looks. Old refs must still be understood.
+   * `ref` is present when the backend now knows the execution by another reference (a queue item became a build). Only `inspect` can
+   * change a reference. The adapter must still accept the old one.
    */
   | { readonly snapshot: ExecutionSnapshot; readonly ref?: ExecutionRef }
-  /** `proven`: the backend itself tells that it is gone for good (the host rebooted, the queue was trimmed), not merely unseen. */
+  /** `proven`: the backend itself says that the execution is gone for good (the host rebooted, the queue was trimmed). */
   | { readonly notFound: { readonly proven: boolean; readonly reason: string } }
   | { readonly unavailable: string; readonly retryAfterMs?: number }
   | { readonly error: BridgeError };
 
-/** One delivery of an answer. */
+/** One attempt to deliver an answer. */
 export interface AnswerRequest {
-  /** Names this answer: a repeated delivery carries the same one. */
+  /** Identifies the answer. A repeated delivery has the same ID. */
   readonly answerId: string;
-  /** 1 for the first delivery: a closed question then is a `conflict`. Above 1 an earlier one may have arrived, and closed it. */
+  /**
+   * 1 for the first delivery: if the question is closed, that is a `conflict`. Above 1, an earlier delivery may have arrived and closed the
+   * question.
+   */
   readonly attempt: number;
-  /** The question as the adapter gave it, with its secret. */
+  /** The question as the adapter reported it, with its secret. */
   readonly question: ExecutionQuestion;
-  /** `decline`: the person refuses. `cancel`: nobody answered in time, or the person dismissed the question for good. */
+  /** `decline`: the person refuses. `cancel`: no answer came in time, or the person dismissed the question for good. */
   readonly action: "accept" | "decline" | "cancel";
-  /** Only with `accept`; valid by the question's schema. */
+  /** Present only with `accept`. It fits the question's schema. */
   readonly content?: JsonValue;
 }
 
-/** News about an execution, from a queue, a stream or a webhook: a hint, possibly late, repeated or out of order. */
+/** An event about an execution, from a queue, a stream or a webhook. Events may be late, repeated or out of order. */
 export interface ExecutionUpdate {
   /**
-   * Compared as text with the stored one, and never put in its place: news under another ref is only a reason to look. Beside
-   * the key of a task that has no ref yet it becomes the task's own, so put a key there only when it is certain that this very
-   * execution was started under it, in a target of this adapter: names are copied, by nested executions and by whoever may write
-   * to the source. With a key the task is found by that alone.
+   * Compared as text with the reference in the record, which it never replaces: an event with another reference only makes the engine
+   * inspect the execution. If the task has no reference yet and the event has its key, this reference becomes the task's.
    */
   readonly ref?: ExecutionRef;
+  /**
+   * The start key. With a key, the engine finds the task by the key alone. Report a key only when it is certain that this very execution was
+   * started under it, in a target of this adapter: nested executions copy names, and so may anyone who can write to the source.
+   */
   readonly key?: StartKey;
-  /** The state it tells. Absent: only that something changed; the engine looks. */
+  /** The state that the event reports. Absent: the event says only that something changed, and the engine inspects the execution. */
   readonly snapshot?: ExecutionSnapshot;
 }
 
-/** What to look for after a start whose outcome is unknown. */
+/** The execution to find after a start whose outcome is unknown. */
 export interface FindRequest<Target> {
   readonly key: StartKey;
   readonly target: Target;
-  /** Epoch milliseconds by the engine's clock of the first send: nothing older need be searched. */
+  /** When the start was first sent (epoch milliseconds by the engine's clock). Nothing older need be searched. */
   readonly firstSentAt: number;
 }
 
-/** What to listen to, and where news goes. */
+/** What to observe, and where events go. */
 export interface WatchRequest<Target> {
-  /** The targets of all configured tools of this adapter. They may hold unfilled templates: skip what cannot be listened to. */
+  /** The targets of all configured tools of this adapter. They may contain templates; skip a target that cannot be observed. */
   readonly targets: readonly Target[];
-  /** What `sink` was last given, from an earlier life of the server. */
+  /** The last position that was passed to `sink`, by this server or an earlier one. */
   readonly cursor?: string;
   /**
-   * Resolves once the updates are in the store. Only then is `cursor` saved, and only then may the adapter acknowledge
-   * them. Updates that fit no task are dropped, so a source must belong to this server alone.
+   * Resolves once the updates are in the store. Only then does the engine save `cursor`, and only then may the adapter acknowledge the
+   * events at their source. The engine drops updates that fit no task, so that no other program may consume the same source.
    */
   sink(updates: readonly ExecutionUpdate[], cursor?: string): Promise<void>;
-  /** To be called when the subscription ends by itself; the engine subscribes again after a pause. */
+  /** The adapter calls this when the subscription ends by itself. The engine subscribes again after a pause. */
   ended(error: BridgeError): void;
 }
 
-/** A source that is being listened to. */
+/** A source that is being observed. */
 export interface Subscription {
-  /** Stops listening: `sink` is not called again once this has resolved. Idempotent. */
+  /** Ends the subscription. Once this has resolved, the adapter does not call `sink` again. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A webhook call as it came. */
+/** A webhook call as it arrived. */
 export interface ReceiveRequest {
-  /** Lower-case names. */
+  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: Readonly<Record<string, string | undefined>>;
   /** The bytes that were signed. */
@@ -183,15 +195,15 @@ export interface OutputRange {
   readonly length: number;
 }
 
-/** What a range holds. */
+/** The bytes of a range. */
 export interface OutputChunk {
-  /** Empty only at or behind the end. */
+  /** Empty only at or after the end. */
   readonly bytes: Uint8Array;
   /** Size of the whole output. */
   readonly totalBytes: number;
 }
 
-/** A pipeline that exists at the backend, as `discover` tells it. */
+/** A pipeline that exists at the backend, as `discover` reports it. */
 export interface PipelineDescription<Target> {
   readonly name: string;
   readonly description?: string;
@@ -199,74 +211,77 @@ export interface PipelineDescription<Target> {
   readonly input?: JsonObject;
 }
 
-/** Something `check` found. */
+/** One finding of `check`. */
 export interface CheckFinding {
   readonly level: "ok" | "warning" | "error";
   /**
-   * Only with `error`: the configuration is wrong whatever the backend does next, so that no call can succeed until somebody
-   * changes it (a pipeline of another type than this adapter runs, one in another region). A server refuses to start. What may pass
-   * or come later has none: unreachable, denied, throttled, a pipeline that is not there.
+   * Present only with `error`: no call can succeed until an operator changes the configuration, whatever the backend does (a pipeline of a
+   * type that this adapter does not run, a pipeline in another region). A server then refuses to start. Absent for faults that may pass:
+   * the backend is unreachable, denies or throttles the call, or does not have the pipeline yet.
    */
   readonly code?: "misconfigured";
-  /** Which part of the adapter's options or of which target: `command[0]`. Empty: the adapter as a whole. */
+  /** The part of the adapter's options or of the target that the finding is about: `command[0]`. Empty: the whole adapter. */
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * What the engine needs from a backend. `start` and at least one of `inspect`, `watch`, `receive` are required; a verb
- * that is absent is unsupported. Every verb rejects with a `BridgeError`; one whose request certainly never left says
- * `notSent`. Clients of the vendor are created lazily, so that constructing an adapter touches nothing.
+ * What the engine needs from a backend. `start` and at least one of `inspect`, `watch` and `receive` are required. A verb that is absent
+ * is unsupported. Every verb rejects with a `BridgeError`, which says `notSent` if the request certainly never left. An adapter creates
+ * its vendor's client lazily, so that constructing the adapter connects to nothing.
  */
 export interface WorkflowAdapter<Target = unknown> {
   /** Version of this contract. */
   readonly contract: 1;
-  /** The backend's name, for messages: `process`, `bullmq`. */
+  /** The name of the backend in messages: `process`, `bullmq`. */
   readonly kind: string;
   readonly traits: AdapterTraits;
   /**
-   * Checks the shape of a configured target, without touching the backend. Throws `misconfigured` with `data.path`.
-   * May still hold `{{input.x}}` templates. The result must be JSON: it is frozen into each record.
+   * Checks the shape of a configured target without calling the backend. Throws `misconfigured` with `data.path`. The target may contain
+   * `{{input.x}}` templates. The result must be JSON: each record keeps the target as it was at the call.
    */
   parseTarget(target: unknown): Target;
   /**
-   * Starts one execution, once for a key as far as `traits.start` promises. Errors as in the code table; unsure = `outcome_unknown`.
-   * A refusal is about this send alone, and what an earlier one has started is then found by `find`; but `conflict` says that
-   * something else has the key, so that none has arrived.
+   * Starts one execution, and only one for each key as far as `traits.start` promises. Rejects with `outcome_unknown` when the backend may
+   * have accepted the start. Any other rejection is about this attempt only: an earlier attempt may have started an execution, which
+   * `find` then finds. The exception is `conflict`: something else has the key, so that no attempt has arrived.
    */
   start(request: StartRequest<Target>, context: CallContext): Promise<StartOutcome>;
   /**
-   * Looks at many executions. Outcomes are in the order of the items; one that hangs, fails or has an unreadable ref does
-   * not harm the others. The call as a whole rejects only when nothing could be asked at all. Idempotent.
+   * Reads the state of many executions. The outcomes have the order of the items. An item that hangs, fails or has an unreadable reference
+   * does not affect the other items. The call rejects only when no item could be inspected. Idempotent.
    */
   inspect?(items: readonly InspectItem[], context: CallContext): Promise<readonly InspectOutcome[]>;
-  /** Stops an execution. Idempotent; an execution that has already ended is not an error. */
+  /** Stops an execution. Idempotent. An execution that has already ended is not an error. */
   cancel?(ref: ExecutionRef, reason: string, context: CallContext): Promise<void>;
   /**
-   * Delivers an answer. Rejects with `conflict` when that question is no longer open, with `unsupported` when it cannot be
-   * declined; a repeated `answerId` is not an error.
+   * Delivers an answer. Rejects with `conflict` when the question is no longer open, and with `unsupported` when the question cannot be
+   * declined. A repeated `answerId` is not an error.
    */
   answer?(ref: ExecutionRef, request: AnswerRequest, context: CallContext): Promise<void>;
-  /** Keeps an open question alive. Rejects with `conflict` when it is no longer open. Idempotent. */
+  /** Keeps an open question alive. Rejects with `conflict` when the question is no longer open. Idempotent. */
   heartbeat?(ref: ExecutionRef, question: ExecutionQuestion, context: CallContext): Promise<void>;
-  /** The execution that was started under this key, if one is seen. Asked before a task fails whose start may have arrived. Read only. */
+  /**
+   * Finds the execution that was started under this key; undefined when the backend shows none. The engine calls this before it fails a task
+   * whose start may have arrived. Changes nothing.
+   */
   find?(request: FindRequest<Target>, context: CallContext): Promise<ExecutionRef | undefined>;
-  /** Listens for news. Resolves once listening. The context's signal gives up connecting, and is not used afterwards. */
+  /** Subscribes to events. Resolves once subscribed. The context's signal can abort the subscribing, and has no effect afterwards. */
   watch?(request: WatchRequest<Target>, context: CallContext): Promise<Subscription>;
-  /** Reads a webhook call and checks its signature; `denied` when that fails. */
+  /** Reads a webhook call. Rejects with `denied` when its signature is wrong. */
   receive?(request: ReceiveRequest, context: CallContext): Promise<readonly ExecutionUpdate[]>;
-  /** Part of an output too large for a snapshot. */
+  /** Reads part of an output that is too large for a snapshot. */
   readOutput?(ref: ExecutionRef, range: OutputRange, context: CallContext): Promise<OutputChunk>;
-  /** Releases what the backend keeps for an execution whose task was purged. Idempotent. Absent: nothing is kept for us. */
+  /** Releases what the backend keeps for an execution whose task was removed. Idempotent. Absent: the backend keeps nothing for us. */
   forget?(ref: ExecutionRef, context: CallContext): Promise<void>;
-  /** The pipelines that exist. */
+  /** Lists the pipelines that exist at the backend. */
   discover?(filter: string | undefined, context: CallContext): AsyncIterable<PipelineDescription<Target>>;
   /**
-   * Reaches the backend and looks whether it and these targets can be used. Reports; rejects only when aborted, or reports then, at once,
-   * what it has found so far and an `error` for what has not answered.
+   * Checks whether the backend can be reached and these targets can be used. Problems are findings, not rejections. When the signal fires,
+   * the call either rejects or resolves at once with its findings so far and an `error` for each part that has not answered.
    */
   check?(targets: readonly Target[], context: CallContext): Promise<readonly CheckFinding[]>;
-  /** Lets go of connections and subscriptions; executions go on. Idempotent. Nothing is called afterwards. */
+  /** Closes connections and subscriptions. Executions go on. Idempotent. The engine calls no verb afterwards. */
   close?(): Promise<void>;
 }
 
@@ -276,8 +291,8 @@ export type CreateAdapter = (
   environment: AdapterEnvironment,
 ) => WorkflowAdapter;
 
-/** What a configuration file knows that an adapter may need. */
+/** What an adapter may need to know about its configuration file. */
 export interface AdapterEnvironment {
-  /** The folder of the configuration file: what relative paths are relative to. */
+  /** The folder of the configuration file. Relative paths start here. */
   readonly baseDirectory: string;
 }
