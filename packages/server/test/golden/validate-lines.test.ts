@@ -110,6 +110,62 @@ describe("what a task of 2026-07-28 brings along", () => {
   });
 });
 
+/** A copy in which the member at the path has another value; undefined takes it out. */
+const withMember = (value: unknown, [name, ...rest]: readonly string[], member: unknown): unknown => {
+  if (name === undefined) return member;
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) => (String(index) === name ? withMember(item, rest, member) : item));
+  const body = value as Json;
+  return { ...body, [name]: withMember(body[name], rest, member) };
+};
+
+const hasMember = (value: unknown, [name, ...rest]: readonly string[]): boolean =>
+  name === undefined ||
+  (typeof value === "object" && value !== null && name in value && hasMember((value as Json)[name], rest));
+
+describe("what the official packages leave out is refused", () => {
+  const serverInfo = ["result", "_meta", "io.modelcontextprotocol/serverInfo"];
+  const form = (key: string) => ["result", "inputRequests", key, "params", "requestedSchema"];
+  test.each<[file: string, method: string, path: readonly string[], member: unknown]>([
+    ["2026-07-28/create", "server/discover", [...serverInfo, "name"], undefined],
+    ["2026-07-28/create", "server/discover", ["result", "resultType"], "task"],
+    ["2026-07-28/create", "server/discover", ["result", "cacheScope"], "shared"],
+    ["2026-07-28/create", "tools/list", ["result", "ttlMs"], 1.5],
+    ["2026-07-28/create", "tools/call", ["result", "status"], "done"],
+    ["2026-07-28/large-result", "tasks/get", ["result", "result", "content", "2", "uri"], "no URI"],
+    ["2026-07-28/large-result", "resources/read", ["result", "contents", "0", "uri"], "no URI"],
+    ["2026-07-28/question", "tasks/get", form("q2"), { type: "array" }],
+    ["2026-07-28/question", "tasks/get", [...form("q2"), "properties"], undefined],
+    ["2026-07-28/question-before-the-task", "tools/call", [...form("who"), "properties"], { who: { type: "object" } }],
+    ["2026-07-28/listen", "notifications/tasks", ["params", "_meta", "io.modelcontextprotocol/subscriptionId"], {}],
+    ["2025-11-25/create", "tools/call", ["result", "task", "ttl"], 1.5],
+    ["2025-11-25/create", "tools/call", ["result", "task", "status"], "done"],
+    ["2025-11-25/poll", "tasks/get", ["result", "pollInterval"], 1.5],
+    ["2025-11-25/list", "tasks/list", ["result", "tasks", "0", "ttl"], 1.5],
+    ["2025-11-25/status-notifications", "notifications/tasks/status", ["params", "ttl"], 1.5],
+    ["2025-11-25/large-result", "tasks/result", ["result", "content", "2", "uri"], "no URI"],
+    ["2025-11-25/large-result", "resources/read", ["result", "contents", "0", "uri"], "no URI"],
+  ])("%s: %s with another %j", (file, method, path, member) => {
+    const dialect = file.startsWith("2026") ? dialect20260728 : dialect20251125;
+    const lines = linesOf(file);
+    const asked = lines.filter(({ from }) => from === "client");
+    const isAnswer = (message: Message): boolean =>
+      message.method === method ||
+      asked.some(({ text = "{}" }) => {
+        const request = JSON.parse(text) as Message;
+        return request.id === message.id && request.method === method;
+      });
+    const faults = lines
+      .filter(({ from }) => from === "server")
+      .map(({ text = "{}" }) => JSON.parse(text) as Message)
+      .filter((message) => isAnswer(message) && hasMember(message, path))
+      .map((message) => JSON.stringify(withMember(message, path, member)))
+      .map((text) => validateLines([...asked, { from: "server", text }], dialect));
+    expect(faults).not.toEqual([]);
+    expect(faults.filter((found) => found.length === 0)).toEqual([]);
+  });
+});
+
 describe("what 2025-11-25 says beside its definitions", () => {
   const related = { _meta: { "io.modelcontextprotocol/related-task": { taskId: 7 } } };
   const content = [{ type: "text", text: "14" }];
