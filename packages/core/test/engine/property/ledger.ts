@@ -191,9 +191,11 @@ const assertRevision = (
   if (before.cancel !== undefined && after.cancel === undefined) complain("the request to cancel was lost");
   if (before.begunAt !== undefined) changes(["begunAt"]);
   if (before.deleted === true && after.deleted !== true) complain("it is no longer deleted");
-  // A ref that comes after the start was given up shows that something runs.
+  // A ref that comes after the start was given up shows that something runs, and so takes a slot again.
   const isLateRef = before.ref === undefined && after.ref !== undefined;
-  if (!before.slotHeld && after.slotHeld && !isLateRef) complain("it took a slot again");
+  // So does a start that is searched for again, because a server that was frozen during its send may have started something after all.
+  const isSearchedAgain = after.ref === undefined && after.effects.some(({ kind }) => kind === "start");
+  if (!before.slotHeld && after.slotHeld && !isLateRef && !isSearchedAgain) complain("it took a slot again");
   if (before.slotHeld && !after.slotHeld && !isStartUnknown(after) && options.isRunning(after))
     complain("its slot was released while the execution runs");
   if (after.expired === true && before.expired !== true) {
