@@ -3,6 +3,8 @@ import { inTime } from "../serve.ts";
 
 /** A message as it went over HTTP. */
 export interface Line {
+  /** Of an exchange that is recorded for its HTTP. */
+  readonly name?: string;
   readonly from: "client" | "server";
   /** The method of a request that carries no message. */
   readonly http?: string;
@@ -10,8 +12,14 @@ export interface Line {
   readonly headers?: Readonly<Record<string, string | null>>;
   /** The status of the answer. */
   readonly status?: number;
+  /** The text after it in the status line. */
+  readonly reason?: string;
   /** It came as an event of a stream. */
   readonly stream?: true;
+  /** The lines of the event next to its data. */
+  readonly fields?: readonly string[];
+  /** A body that is no JSON, or a response as a whole. */
+  readonly body?: string;
   /** The body, or the data of the event. Absent: there was none. */
   readonly text?: string;
 }

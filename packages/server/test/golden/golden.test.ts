@@ -6,6 +6,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { stopAll } from "../serve.ts";
 import { goldenWires } from "./golden-wires.ts";
+import { httpRevisions } from "./http-revisions.ts";
 import { toTranscript } from "./to-transcript.ts";
 import { listTranscripts, matchTranscript } from "./transcript-file.ts";
 import { validateLines } from "./validate-lines.ts";
@@ -22,6 +23,6 @@ describe.each(goldenWires)("$name", ({ name: wire, dialect, scenarios }) => {
 
 test("every transcript has its scenario", () => {
   const played = goldenWires.flatMap(({ name: wire, scenarios }) => scenarios.map(({ name }) => `${wire}/${name}`));
-  const ofWires = listTranscripts().filter((name) => !name.startsWith("http/"));
-  expect(ofWires).toEqual([...played].sort());
+  const exchanged = httpRevisions.flatMap(({ name, groups }) => groups.map((group) => `${name}/${group.name}`));
+  expect(listTranscripts()).toEqual([...played, ...exchanged].sort());
 });

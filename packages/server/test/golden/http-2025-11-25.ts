@@ -1,115 +1,175 @@
-import type { HttpExchange } from "./http-exchange.ts";
+import type { Exchange, HttpGroup } from "./http-exchange.ts";
 
+const rpc = (more: object): object => ({ jsonrpc: "2.0", ...more });
+const ping = rpc({ id: 1, method: "ping" });
+const json = "application/json";
+const stream = "text/event-stream";
+const otherSession = "00000000-0000-4000-8000-000000000000";
+const initialize = (revision: unknown, more: object = {}): object =>
+  rpc({
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: "test", version: "1" }, ...more },
+  });
+const outside = { "mcp-session-id": null };
+const get = { method: "GET", headers: { accept: stream } } as const;
+
+/** What each exchange sends unless it says otherwise: a ping in the session that its group has opened. */
+export const message20251125: object = ping;
 export const headers20251125: Readonly<Record<string, string>> = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-  "mcp-protocol-version": "2025-11-25",
   authorization: "Bearer alice",
+  "content-type": json,
+  accept: `${json}, ${stream}`,
+  "mcp-protocol-version": "2025-11-25",
 };
+/** Opens the session of a group. */
+export const opening20251125: readonly Exchange[] = [
+  ["initialize", { headers: { "mcp-protocol-version": null }, body: initialize("2025-11-25") }],
+  ["initialized", { body: rpc({ method: "notifications/initialized" }) }],
+];
 
-const clientInfo = { name: "test", version: "1" };
-export const initialize20251125: object = {
-  jsonrpc: "2.0",
-  id: "init",
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
-};
-const initialize = (params: object): object => ({ jsonrpc: "2.0", id: "init", method: "initialize", params });
-const ping = { jsonrpc: "2.0", id: "ping", method: "ping" };
-
-/** What a client of the 2025 revisions may do over HTTP, in a session that is open. `session` is its ID, `taskId` a task of it. */
-export const exchanges20251125 = (session: string, taskId: string): readonly HttpExchange[] => {
-  const inSession = { "mcp-session-id": session };
-  const get = { "content-type": null, accept: "text/event-stream", ...inSession };
-  const poll = { jsonrpc: "2.0", id: "poll", method: "tasks/get", params: { taskId } };
-  return [
-    { name: "a ping in the session", headers: inSession, body: ping },
-    { name: "a ping without a session", body: ping },
-    { name: "a ping in a session that does not exist", headers: { "mcp-session-id": "0123" }, body: ping },
-    { name: "a ping in two sessions", headers: { "mcp-session-id": `${session}, ${session}` }, body: ping },
-    { name: "a poll in the session", headers: inSession, body: poll },
-    {
-      name: "a poll in the session of another owner",
-      headers: { ...inSession, authorization: "Bearer bob" },
-      body: poll,
-    },
-    { name: "a request without a token", headers: { ...inSession, authorization: null }, body: ping },
-    { name: "a request with a wrong token", headers: { ...inSession, authorization: "Bearer eve" }, body: ping },
-    { name: "Accept only JSON", headers: { ...inSession, accept: "application/json" }, body: ping },
-    { name: "Accept only a stream", headers: { ...inSession, accept: "text/event-stream" }, body: ping },
-    { name: "Accept anything", headers: { ...inSession, accept: "*/*" }, body: ping },
-    { name: "Accept text", headers: { ...inSession, accept: "text/html" }, body: ping },
-    { name: "no Accept", headers: { ...inSession, accept: null }, body: ping },
-    { name: "a body of text", headers: { ...inSession, "content-type": "text/plain" }, body: ping },
-    { name: "a body without a type", headers: { ...inSession, "content-type": null }, body: ping },
-    {
-      name: "a body with a charset",
-      headers: { ...inSession, "content-type": "application/json; charset=utf-8" },
-      body: ping,
-    },
-    { name: "no protocol version", headers: { ...inSession, "mcp-protocol-version": null }, body: ping },
-    {
-      name: "an unknown protocol version",
-      headers: { ...inSession, "mcp-protocol-version": "1900-01-01" },
-      body: ping,
-    },
-    {
-      name: "an earlier protocol version",
-      headers: { ...inSession, "mcp-protocol-version": "2025-06-18" },
-      body: ping,
-    },
-    { name: "the next protocol version", headers: { ...inSession, "mcp-protocol-version": "2026-07-28" }, body: ping },
-    { name: "an empty body", headers: inSession, body: "" },
-    { name: "a body that is no JSON", headers: inSession, body: "{" },
-    { name: "a body that is a text", headers: inSession, body: '"ping"' },
-    { name: "a body that is null", headers: inSession, body: "null" },
-    { name: "a message without a version", headers: inSession, body: { id: "ping", method: "ping" } },
-    { name: "a message that says nothing", headers: inSession, body: { jsonrpc: "2.0" } },
-    { name: "an ID that is null", headers: inSession, body: { ...ping, id: null } },
-    { name: "params that are a list", headers: inSession, body: { ...ping, params: [] } },
-    { name: "an empty batch", headers: inSession, body: [] },
-    { name: "a batch", headers: inSession, body: [ping, { ...ping, id: "pong" }] },
-    { name: "an unknown method", headers: inSession, body: { ...ping, method: "nothing/at-all" } },
-    {
-      name: "a notification",
-      headers: inSession,
-      body: { jsonrpc: "2.0", method: "notifications/roots/list_changed" },
-    },
-    { name: "an unknown notification", headers: inSession, body: { jsonrpc: "2.0", method: "notifications/nothing" } },
-    { name: "an answer to no request", headers: inSession, body: { jsonrpc: "2.0", id: 77, result: {} } },
-    { name: "an initialize in a session", headers: inSession, body: initialize20251125 },
-    {
-      name: "an initialize without client info",
-      body: initialize({ protocolVersion: "2025-11-25", capabilities: {} }),
-    },
-    {
-      name: "an initialize of an unknown revision",
-      headers: { authorization: "Bearer bob" },
-      body: initialize({ protocolVersion: "1900-01-01", capabilities: {}, clientInfo }),
-    },
-    { name: "a body that is too large", headers: inSession, body: { ...ping, params: { text: "x".repeat(5_000) } } },
-    { name: "a stream", method: "GET", headers: get, staysOpen: true },
-    { name: "a second stream", method: "GET", headers: get },
-    { name: "a stream from an unknown event", method: "GET", headers: { ...get, "last-event-id": "unknown" } },
-    { name: "a stream that accepts JSON only", method: "GET", headers: { ...get, accept: "application/json" } },
-    { name: "a stream without a session", method: "GET", headers: { ...get, "mcp-session-id": null } },
-    { name: "a stream of another owner", method: "GET", headers: { ...get, authorization: "Bearer bob" } },
-    { name: "HEAD", method: "HEAD", headers: inSession },
-    { name: "PUT", method: "PUT", headers: inSession, body: ping },
-    { name: "PATCH", method: "PATCH", headers: inSession, body: ping },
-    { name: "OPTIONS", method: "OPTIONS", headers: inSession },
-    { name: "an Origin elsewhere", headers: { ...inSession, origin: "https://evil.example" }, body: ping },
-    { name: "a Host elsewhere", headers: { ...inSession, host: "evil.example" }, body: ping },
-    { name: "another path", path: "/nothing", headers: inSession, body: ping },
-    { name: "a path with a slash at its end", path: "/mcp/", headers: inSession, body: ping },
-    {
-      name: "an end of the session by another owner",
-      method: "DELETE",
-      headers: { ...inSession, authorization: "Bearer bob" },
-    },
-    { name: "an end without a session", method: "DELETE" },
-    { name: "an end of the session", method: "DELETE", headers: inSession },
-    { name: "a second end of the session", method: "DELETE", headers: inSession },
-    { name: "a ping after the end", headers: inSession, body: ping },
-  ];
-};
+export const http20251125: readonly HttpGroup[] = [
+  {
+    name: "methods",
+    exchanges: [
+      ["HEAD", { method: "HEAD" }],
+      ["OPTIONS", { method: "OPTIONS" }],
+      ["PUT", { method: "PUT", body: ping }],
+      ["PATCH", { method: "PATCH", body: ping }],
+      ["GET of another path", { method: "GET", path: "/other" }],
+      ["POST to another path", { path: "/other" }],
+      ["POST to the path with a query", { path: "/mcp?a=1" }],
+      ["PUT outside of a session", { method: "PUT", body: ping, headers: outside }],
+    ],
+  },
+  {
+    name: "accept-and-content-type",
+    exchanges: [
+      ["no Accept", { headers: { accept: null } }],
+      ["Accept of JSON only", { headers: { accept: json } }],
+      ["Accept of streams only", { headers: { accept: stream } }],
+      ["Accept of anything", { headers: { accept: "*/*" } }],
+      ["Accept in another order and case", { headers: { accept: "Text/Event-Stream;q=0.5, APPLICATION/JSON" } }],
+      ["GET that accepts JSON only", { method: "GET", headers: { accept: json } }],
+      ["GET that accepts anything", { method: "GET", headers: { accept: "*/*" }, leave: true }],
+      [
+        "initialize with Accept of JSON only",
+        { headers: { ...outside, accept: json }, body: initialize("2025-11-25") },
+      ],
+      ["no content type", { headers: { "content-type": null } }],
+      ["text as content type", { headers: { "content-type": "text/plain" } }],
+      ["content type with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }],
+      ["content type that only begins like JSON", { headers: { "content-type": "application/json-patch+json" } }],
+    ],
+  },
+  {
+    name: "body",
+    exchanges: [
+      ["empty", { body: "" }],
+      ["no JSON", { body: "{" }],
+      ["a text", { body: '"ping"' }],
+      ["a number", { body: "7" }],
+      ["null", { body: "null" }],
+      ["an empty object", { body: "{}" }],
+      ["a batch", { body: [ping, rpc({ id: 2, method: "ping" })] }],
+      ["an empty batch", { body: [] }],
+      ["a batch of numbers", { body: [1, 2] }],
+      ["no jsonrpc", { body: { id: 1, method: "ping" } }],
+      ["jsonrpc 1.0", { body: { jsonrpc: "1.0", id: 1, method: "ping" } }],
+      ["a method that is a number", { body: rpc({ id: 1, method: 7 }) }],
+      ["params that are a list", { body: rpc({ id: 1, method: "ping", params: [] }) }],
+      ["an ID that is null", { body: rpc({ id: null, method: "ping" }) }],
+      ["an ID that is a fraction", { body: rpc({ id: 1.5, method: "ping" }) }],
+      ["an ID that is an object", { body: rpc({ id: {}, method: "ping" }) }],
+      ["more bytes than allowed", { body: "x".repeat(100_001) }],
+      ["more bytes than allowed, without a length", { body: "x".repeat(100_001), chunked: true }],
+      [
+        "an initialize that is too long",
+        { body: initialize("2025-11-25", { pad: "x".repeat(65_536) }), headers: outside },
+      ],
+      ["what is no HTTP", { raw: "HELLO\r\n\r\n" }],
+      ["no Host", { raw: "POST /mcp HTTP/1.1\r\nConnection: close\r\n\r\n" }],
+    ],
+  },
+  {
+    name: "messages",
+    exchanges: [
+      ["an unknown method", { body: rpc({ id: 1, method: "tasks/unknown" }) }],
+      ["a method of 2026-07-28", { body: rpc({ id: 1, method: "server/discover" }) }],
+      ["tasks/get without params", { body: rpc({ id: 1, method: "tasks/get" }) }],
+      ["tools/call without params", { body: rpc({ id: 1, method: "tools/call" }) }],
+      ["a second initialize", { body: initialize("2025-11-25") }],
+      ["a notification of no meaning", { body: rpc({ method: "notifications/unknown" }) }],
+      [
+        "a cancellation of an unknown request",
+        { body: rpc({ method: "notifications/cancelled", params: { requestId: 9 } }) },
+      ],
+      ["a cancellation without params", { body: rpc({ method: "notifications/cancelled" }) }],
+      ["a result that nobody has asked for", { body: rpc({ id: 9, result: {} }) }],
+      ["an error that nobody has asked for", { body: rpc({ id: 9, error: { code: 1, message: "no" } }) }],
+      ["a result without an ID", { body: rpc({ result: {} }) }],
+      ["a result and an error at once", { body: rpc({ id: 9, result: {}, error: { code: 1, message: "no" } }) }],
+    ],
+  },
+  {
+    name: "version",
+    exchanges: [
+      ["no version header", { headers: { "mcp-protocol-version": null } }],
+      ["an empty version header", { headers: { "mcp-protocol-version": "" } }],
+      ["an unknown version", { headers: { "mcp-protocol-version": "2024-01-01" } }],
+      ["another version than negotiated", { headers: { "mcp-protocol-version": "2025-06-18" } }],
+      ["the first version", { headers: { "mcp-protocol-version": "2024-11-05" } }],
+      ["a later version without its members", { headers: { "mcp-protocol-version": "2026-07-28" } }],
+      ["GET with an unknown version", { ...get, headers: { accept: stream, "mcp-protocol-version": "2024-01-01" } }],
+      ["initialize of an unknown revision", { headers: outside, body: initialize("2099-01-01") }],
+      ["initialize of the first revision", { headers: outside, body: initialize("2024-11-05") }],
+      ["initialize with a revision that is a number", { headers: outside, body: initialize(7) }],
+      ["initialize without params", { headers: outside, body: rpc({ id: 1, method: "initialize" }) }],
+    ],
+  },
+  {
+    name: "callers",
+    exchanges: [
+      ["no token", { headers: { authorization: null } }],
+      ["a wrong token", { headers: { authorization: "Bearer mallory" } }],
+      ["a token of another owner in the session", { headers: { authorization: "Bearer bob" } }],
+      ["GET of another owner", { ...get, headers: { accept: stream, authorization: "Bearer bob" } }],
+      ["DELETE of another owner", { method: "DELETE", headers: { authorization: "Bearer bob" } }],
+      ["a foreign Host", { headers: { host: "evil.example" } }],
+      ["a Host that is no name", { headers: { host: "a b" } }],
+      ["a foreign Origin", { headers: { origin: "https://evil.example" } }],
+      ["an Origin of null", { headers: { origin: "null" } }],
+      ["an Origin of this machine", { headers: { origin: "http://localhost:5173" } }],
+      ["a preflight of a foreign page", { method: "OPTIONS", headers: { origin: "https://evil.example" } }],
+    ],
+  },
+  {
+    name: "session",
+    exchanges: [
+      ["no session", { headers: outside }],
+      ["an unknown session", { headers: { "mcp-session-id": otherSession } }],
+      ["a session of another form", { headers: { "mcp-session-id": "no/session" } }],
+      ["a notification outside of a session", { headers: outside, body: rpc({ method: "notifications/initialized" }) }],
+      ["initialize in a session", { body: initialize("2025-11-25") }],
+      [
+        "initialize in an unknown session",
+        { headers: { "mcp-session-id": otherSession }, body: initialize("2025-11-25") },
+      ],
+      ["GET outside of a session", { method: "GET", headers: { ...outside, accept: stream } }],
+      ["GET of an unknown session", { method: "GET", headers: { accept: stream, "mcp-session-id": otherSession } }],
+      ["GET", { ...get, hold: true }],
+      ["a second GET", { ...get, leave: true }],
+      [
+        "GET with a Last-Event-ID of no meaning",
+        { method: "GET", headers: { accept: stream, "last-event-id": "7" }, leave: true },
+      ],
+      ["POST with a Last-Event-ID", { headers: { "last-event-id": "7" } }],
+      ["DELETE outside of a session", { method: "DELETE", headers: outside }],
+      ["DELETE of an unknown session", { method: "DELETE", headers: { "mcp-session-id": otherSession } }],
+      ["DELETE", { method: "DELETE" }],
+      ["a second DELETE", { method: "DELETE" }],
+      ["POST after the DELETE", {}],
+      ["GET after the DELETE", get],
+    ],
+  },
+];

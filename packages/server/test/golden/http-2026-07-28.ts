@@ -1,129 +1,190 @@
-import { extension, toRequest } from "../rpc-client.ts";
-import type { HttpExchange } from "./http-exchange.ts";
+import { toRequest } from "../rpc-client.ts";
+import type { HttpGroup } from "./http-exchange.ts";
 
+const json = "application/json";
+const stream = "text/event-stream";
+const say = (method: string, params: Record<string, unknown> = {}, tasks = true): object =>
+  toRequest(method, params, { id: 1, tasks });
+const discover = say("server/discover");
+const poll = { body: say("tasks/get", { taskId: "0123456789abcdef" }) };
+const pollHeaders = { "mcp-method": "tasks/get", "mcp-name": "0123456789abcdef" };
+const call = { body: say("tools/call", { name: "nope", arguments: {} }) };
+const callHeaders = { "mcp-method": "tools/call", "mcp-name": "nope" };
+const rpc = (more: object): object => ({ jsonrpc: "2.0", ...more });
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const withMeta = (more: object): object =>
+  rpc({ id: 1, method: "server/discover", params: { _meta: { ...meta, ...more } } });
+const listen = {
+  body: say("subscriptions/listen", { notifications: { toolsListChanged: true } }),
+  headers: { "mcp-method": "subscriptions/listen" },
+};
+
+/** What each exchange sends unless it says otherwise. */
+export const message20260728: object = discover;
 export const headers20260728: Readonly<Record<string, string>> = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-  "mcp-protocol-version": "2026-07-28",
   authorization: "Bearer alice",
+  "content-type": json,
+  accept: `${json}, ${stream}`,
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "server/discover",
 };
 
-/** What a client of 2026-07-28 may do over HTTP. `taskId` is a task of it. */
-export const exchanges20260728 = (taskId: string): readonly HttpExchange[] => {
-  const poll = toRequest("tasks/get", { taskId }, { id: "poll" });
-  const asPoll = { "mcp-method": "tasks/get", "mcp-name": taskId };
-  const list = toRequest("tools/list", {}, { id: "list" });
-  const asList = { "mcp-method": "tools/list" };
-  const call = toRequest("tools/call", { name: "nope", arguments: {} }, { id: "call" });
-  const asCall = { "mcp-method": "tools/call", "mcp-name": "nope" };
-  const listen = toRequest("subscriptions/listen", { notifications: { taskIds: [] } }, { id: "listen" });
-  const withMeta = (meta: Readonly<Record<string, unknown>>): object => ({
-    ...poll,
-    params: { ...poll.params, _meta: { ...(poll.params?._meta as object), ...meta } },
-  });
-  return [
-    { name: "a poll", headers: asPoll, body: poll },
-    { name: "a poll of another owner", headers: { ...asPoll, authorization: "Bearer bob" }, body: poll },
-    { name: "a request without a token", headers: { ...asPoll, authorization: null }, body: poll },
-    { name: "a request with a wrong token", headers: { ...asPoll, authorization: "Bearer eve" }, body: poll },
-    { name: "Accept only JSON", headers: { ...asPoll, accept: "application/json" }, body: poll },
-    { name: "Accept only a stream", headers: { ...asPoll, accept: "text/event-stream" }, body: poll },
-    { name: "Accept anything", headers: { ...asPoll, accept: "*/*" }, body: poll },
-    { name: "Accept text", headers: { ...asPoll, accept: "text/html" }, body: poll },
-    { name: "no Accept", headers: { ...asPoll, accept: null }, body: poll },
-    { name: "a body of text", headers: { ...asPoll, "content-type": "text/plain" }, body: poll },
-    { name: "a body without a type", headers: { ...asPoll, "content-type": null }, body: poll },
-    { name: "no protocol version", headers: { ...asPoll, "mcp-protocol-version": null }, body: poll },
-    { name: "an unknown protocol version", headers: { ...asPoll, "mcp-protocol-version": "2099-01-01" }, body: poll },
-    { name: "an earlier protocol version", headers: { ...asPoll, "mcp-protocol-version": "2025-11-25" }, body: poll },
-    {
-      name: "an unknown protocol version in header and message",
-      headers: { ...asPoll, "mcp-protocol-version": "2099-01-01" },
-      body: withMeta({ "io.modelcontextprotocol/protocolVersion": "2099-01-01" }),
-    },
-    {
-      name: "a message without a version",
-      headers: asPoll,
-      body: withMeta({ "io.modelcontextprotocol/protocolVersion": undefined }),
-    },
-    {
-      name: "a message without capabilities",
-      headers: asPoll,
-      body: withMeta({ "io.modelcontextprotocol/clientCapabilities": undefined }),
-    },
-    {
-      name: "capabilities that are a text",
-      headers: asPoll,
-      body: withMeta({ "io.modelcontextprotocol/clientCapabilities": "all" }),
-    },
-    {
-      name: "a message without client info",
-      headers: asPoll,
-      body: withMeta({ "io.modelcontextprotocol/clientInfo": undefined }),
-    },
-    {
-      name: "the extension not declared",
-      headers: asPoll,
-      body: withMeta({ "io.modelcontextprotocol/clientCapabilities": {} }),
-    },
-    {
-      name: "the extension declared as a text",
-      headers: asPoll,
-      body: withMeta({ "io.modelcontextprotocol/clientCapabilities": { extensions: { [extension]: "yes" } } }),
-    },
-    { name: "a poll without Mcp-Method", headers: { "mcp-name": taskId }, body: poll },
-    { name: "a poll without Mcp-Name", headers: { "mcp-method": "tasks/get" }, body: poll },
-    { name: "a poll with another Mcp-Method", headers: { ...asPoll, "mcp-method": "tasks/cancel" }, body: poll },
-    { name: "a poll with another Mcp-Name", headers: { ...asPoll, "mcp-name": "another" }, body: poll },
-    { name: "a call without Mcp-Name", headers: { "mcp-method": "tools/call" }, body: call },
-    { name: "a call with another Mcp-Name", headers: { ...asCall, "mcp-name": "another" }, body: call },
-    { name: "a call of an unknown tool", headers: asCall, body: call },
-    { name: "a list", headers: asList, body: list },
-    { name: "a list with a name", headers: { ...asList, "mcp-name": "tools" }, body: list },
-    { name: "an empty body", headers: asPoll, body: "" },
-    { name: "a body that is no JSON", headers: asPoll, body: "{" },
-    { name: "a body that is a text", headers: asPoll, body: '"ping"' },
-    { name: "a body that is null", headers: asPoll, body: "null" },
-    { name: "a message without jsonrpc", headers: asPoll, body: { ...poll, jsonrpc: undefined } },
-    { name: "an ID that is null", headers: asPoll, body: { ...poll, id: null } },
-    { name: "params that are a list", headers: asPoll, body: { ...poll, params: [] } },
-    { name: "no params", headers: asPoll, body: { ...poll, params: undefined } },
-    { name: "an empty batch", headers: asPoll, body: [] },
-    { name: "a batch", headers: asPoll, body: [poll, { ...poll, id: "again" }] },
-    {
-      name: "an unknown method",
-      headers: { "mcp-method": "nothing/at-all" },
-      body: { ...list, method: "nothing/at-all" },
-    },
-    { name: "ping", headers: { "mcp-method": "ping" }, body: { ...list, method: "ping" } },
-    {
-      name: "a notification",
-      headers: { "mcp-method": "notifications/cancelled" },
-      body: { ...list, id: undefined, method: "notifications/cancelled" },
-    },
-    { name: "an answer to no request", body: { jsonrpc: "2.0", id: 77, result: {} } },
-    { name: "a subscription to nothing", headers: { "mcp-method": "subscriptions/listen" }, body: listen },
-    {
-      name: "a subscription that accepts JSON only",
-      headers: { "mcp-method": "subscriptions/listen", accept: "application/json" },
-      body: listen,
-    },
-    { name: "a session", headers: { ...asPoll, "mcp-session-id": "0123" }, body: poll },
-    { name: "a body that is too large", headers: asPoll, body: withMeta({ text: "x".repeat(5_000) }) },
-    { name: "GET", method: "GET", headers: { "content-type": null, accept: "text/event-stream" } },
-    {
-      name: "GET from an event",
-      method: "GET",
-      headers: { "content-type": null, accept: "text/event-stream", "last-event-id": "1" },
-    },
-    { name: "DELETE", method: "DELETE" },
-    { name: "HEAD", method: "HEAD" },
-    { name: "PUT", method: "PUT", headers: asPoll, body: poll },
-    { name: "PATCH", method: "PATCH", headers: asPoll, body: poll },
-    { name: "OPTIONS", method: "OPTIONS" },
-    { name: "an Origin elsewhere", headers: { ...asPoll, origin: "https://evil.example" }, body: poll },
-    { name: "a Host elsewhere", headers: { ...asPoll, host: "evil.example" }, body: poll },
-    { name: "another path", path: "/nothing", headers: asPoll, body: poll },
-    { name: "a path with a slash at its end", path: "/mcp/", headers: asPoll, body: poll },
-  ];
-};
+export const http20260728: readonly HttpGroup[] = [
+  {
+    name: "methods",
+    exchanges: [
+      ["GET", { method: "GET" }],
+      ["GET of a stream", { method: "GET", headers: { accept: stream } }],
+      ["GET with a Last-Event-ID", { method: "GET", headers: { accept: stream, "last-event-id": "7" } }],
+      ["DELETE", { method: "DELETE" }],
+      ["HEAD", { method: "HEAD" }],
+      ["OPTIONS", { method: "OPTIONS" }],
+      ["PUT", { method: "PUT", body: discover }],
+      ["PATCH", { method: "PATCH", body: discover }],
+      ["POST to another path", { path: "/other" }],
+      ["POST to the path with a query", { path: "/mcp?a=1" }],
+      ["POST with a session", { headers: { "mcp-session-id": "00000000-0000-4000-8000-000000000000" } }],
+      ["POST with a Last-Event-ID", { headers: { "last-event-id": "7" } }],
+    ],
+  },
+  {
+    name: "accept-and-content-type",
+    exchanges: [
+      ["no Accept", { headers: { accept: null } }],
+      ["Accept of JSON only", { headers: { accept: json } }],
+      ["Accept of streams only", { headers: { accept: stream } }],
+      ["Accept of anything", { headers: { accept: "*/*" } }],
+      ["Accept of text", { headers: { accept: "text/plain" } }],
+      ["a poll without Accept", { ...poll, headers: { ...pollHeaders, accept: null } }],
+      ["a poll with Accept of text", { ...poll, headers: { ...pollHeaders, accept: "text/plain" } }],
+      [
+        "a subscription with Accept of JSON only",
+        { ...listen, headers: { ...listen.headers, accept: json }, leave: true },
+      ],
+      ["a subscription", { ...listen, leave: true }],
+      ["no content type", { headers: { "content-type": null } }],
+      ["text as content type", { headers: { "content-type": "text/plain" } }],
+      ["content type with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }],
+      ["content type that only begins like JSON", { headers: { "content-type": "application/json-patch+json" } }],
+      ["a poll with text as content type", { ...poll, headers: { ...pollHeaders, "content-type": "text/plain" } }],
+    ],
+  },
+  {
+    name: "body",
+    exchanges: [
+      ["empty", { body: "" }],
+      ["no JSON", { body: "{" }],
+      ["a poll that is no JSON", { body: "{", headers: pollHeaders }],
+      ["a text", { body: '"ping"' }],
+      ["a number", { body: "7" }],
+      ["null", { body: "null" }],
+      ["an empty object", { body: "{}" }],
+      ["a batch", { body: [discover, discover] }],
+      ["an empty batch", { body: [] }],
+      ["a batch of numbers", { body: [1, 2] }],
+      ["no jsonrpc", { body: { ...discover, jsonrpc: undefined } }],
+      ["jsonrpc 1.0", { body: { ...discover, jsonrpc: "1.0" } }],
+      ["a method that is a number", { body: { ...discover, method: 7 } }],
+      ["params that are a list", { body: { ...discover, params: [] } }],
+      ["an ID that is null", { body: { ...discover, id: null } }],
+      ["an ID that is a fraction", { body: { ...discover, id: 1.5 } }],
+      ["an ID that is an object", { body: { ...discover, id: {} } }],
+      ["more bytes than allowed", { body: "x".repeat(100_001) }],
+      ["more bytes than allowed, without a length", { body: "x".repeat(100_001), chunked: true }],
+    ],
+  },
+  {
+    name: "messages",
+    exchanges: [
+      ["an unknown method", { body: say("tasks/unknown"), headers: { "mcp-method": "tasks/unknown" } }],
+      ["ping, which the revision lacks", { body: say("ping"), headers: { "mcp-method": "ping" } }],
+      ["initialize", { body: say("initialize"), headers: { "mcp-method": "initialize" } }],
+      [
+        "a notification of no meaning",
+        { body: rpc({ method: "notifications/unknown" }), headers: { "mcp-method": "notifications/unknown" } },
+      ],
+      [
+        "a notification without the method header",
+        { body: rpc({ method: "notifications/unknown" }), headers: { "mcp-method": null } },
+      ],
+      [
+        "a cancellation",
+        {
+          body: rpc({ method: "notifications/cancelled", params: { requestId: 9 } }),
+          headers: { "mcp-method": "notifications/cancelled" },
+        },
+      ],
+      ["a result that nobody has asked for", { body: rpc({ id: 9, result: {} }), headers: { "mcp-method": null } }],
+      [
+        "an error that nobody has asked for",
+        { body: rpc({ id: 9, error: { code: 1, message: "no" } }), headers: { "mcp-method": null } },
+      ],
+      [
+        "a poll without the extension declared",
+        { body: say("tasks/get", { taskId: "0123456789abcdef" }, false), headers: pollHeaders },
+      ],
+      ["a poll of an unknown task", { ...poll, headers: pollHeaders }],
+      ["a poll without a task", { body: say("tasks/get"), headers: { "mcp-method": "tasks/get" } }],
+      ["a call of an unknown tool", { ...call, headers: callHeaders }],
+      [
+        "a subscription without the extension declared",
+        {
+          body: say("subscriptions/listen", { notifications: { taskIds: ["0123456789abcdef"] } }, false),
+          headers: listen.headers,
+        },
+      ],
+      ["a subscription to nothing", { body: say("subscriptions/listen", {}), headers: listen.headers }],
+    ],
+  },
+  {
+    name: "headers",
+    exchanges: [
+      ["no version header", { headers: { "mcp-protocol-version": null } }],
+      ["an empty version header", { headers: { "mcp-protocol-version": "" } }],
+      ["an unknown version header", { headers: { "mcp-protocol-version": "2099-01-01" } }],
+      ["an old version header", { headers: { "mcp-protocol-version": "2025-11-25" } }],
+      [
+        "an unknown version in header and body",
+        {
+          headers: { "mcp-protocol-version": "2099-01-01" },
+          body: withMeta({ "io.modelcontextprotocol/protocolVersion": "2099-01-01" }),
+        },
+      ],
+      [
+        "an unknown version in the body",
+        { body: withMeta({ "io.modelcontextprotocol/protocolVersion": "2099-01-01" }) },
+      ],
+      ["no version in the body", { body: withMeta({ "io.modelcontextprotocol/protocolVersion": undefined }) }],
+      ["no capabilities in the body", { body: withMeta({ "io.modelcontextprotocol/clientCapabilities": undefined }) }],
+      ["no client in the body", { body: withMeta({ "io.modelcontextprotocol/clientInfo": undefined }) }],
+      ["no _meta in the body", { body: rpc({ id: 1, method: "server/discover" }) }],
+      ["no method header", { headers: { "mcp-method": null } }],
+      ["another method header", { headers: { "mcp-method": "tools/list" } }],
+      ["a method header in another case", { headers: { "mcp-method": "Server/Discover" } }],
+      ["a name header that is not asked for", { headers: { "mcp-name": "nope" } }],
+      ["no name header", { ...call, headers: { "mcp-method": "tools/call" } }],
+      ["another name header", { ...call, headers: { ...callHeaders, "mcp-name": "job" } }],
+      ["an encoded name header", { ...call, headers: { ...callHeaders, "mcp-name": "=?base64?bm9wZQ==?=" } }],
+      ["a name header that cannot be decoded", { ...call, headers: { ...callHeaders, "mcp-name": "=?base64?%?=" } }],
+      ["a poll with another method header", { ...poll, headers: { ...pollHeaders, "mcp-method": "tasks/cancel" } }],
+      ["a poll with another name header", { ...poll, headers: { ...pollHeaders, "mcp-name": "job" } }],
+    ],
+  },
+  {
+    name: "callers",
+    exchanges: [
+      ["no token", { headers: { authorization: null } }],
+      ["a wrong token", { headers: { authorization: "Bearer mallory" } }],
+      ["no token and no JSON", { headers: { authorization: null }, body: "{" }],
+      ["a foreign Host", { headers: { host: "evil.example" } }],
+      ["a foreign Origin", { headers: { origin: "https://evil.example" } }],
+      ["an Origin of null", { headers: { origin: "null" } }],
+      ["an Origin of this machine", { headers: { origin: "http://localhost:5173" } }],
+      ["a preflight of a foreign page", { method: "OPTIONS", headers: { origin: "https://evil.example" } }],
+    ],
+  },
+];

@@ -1,94 +1,137 @@
 import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { text as readText } from "node:stream/consumers";
+import { inTime } from "../serve.ts";
+import type { Line } from "./conversation.ts";
 
-/** One HTTP request as a client sends it: what the conversations above cannot say, since they speak as a good client does. */
-export interface HttpExchange {
-  /** What is odd about the request. */
-  readonly name: string;
-  /** Default: POST. */
+/** What differs from the request that every exchange of a group sends. */
+export interface HttpRequest {
+  /** Default: `POST`. */
   readonly method?: string;
-  /** In place of the endpoint's. */
+  /** Default: the server's. */
   readonly path?: string;
-  /** Added to those of a good request; null takes one out. */
+  /** Null takes a header out. */
   readonly headers?: Readonly<Record<string, string | null>>;
-  /** JSON, or a text that is sent as it is. */
-  readonly body?: object | string;
-  /** The answer stays open until all exchanges are over. */
-  readonly staysOpen?: true;
+  /** A message, or the text of a body; null: no body. Default for `POST`: the message of the group. */
+  readonly body?: object | string | null;
+  /** Sends the body without its length. */
+  readonly chunked?: true;
+  /** Closes an answer that is a stream once its head is there: it has no end of its own. */
+  readonly leave?: true;
+  /** Keeps an answer that is a stream open, and reads it to its end after the next exchange, which has to end it. */
+  readonly hold?: true;
+  /** Everything that is sent, instead of a request. */
+  readonly raw?: string;
 }
 
-/** Headers of an answer by which a client acts. */
-const recorded = [
-  "content-type",
-  "allow",
-  "mcp-session-id",
-  "mcp-protocol-version",
-  "www-authenticate",
-  "retry-after",
-  "cache-control",
-  "accept",
-  "accept-post",
-];
+export type Exchange = readonly [name: string, request: HttpRequest];
 
-export interface Recorder {
-  /** One line for each exchange, in order. */
-  readonly lines: readonly string[];
-  /** Sends one request and writes down its answer. Resolves with the body's text. */
-  play(exchange: HttpExchange): Promise<{ readonly text: string; readonly headers: IncomingMessage["headers"] }>;
-  close(): void;
+/** Exchanges that are sent one after the other, and share a transcript. */
+export interface HttpGroup {
+  /** Names the transcript. */
+  readonly name: string;
+  readonly exchanges: readonly Exchange[];
 }
 
-/** @param good The headers that a good client sends. */
-export const recordHttp = (url: string, good: Readonly<Record<string, string>>): Recorder => {
-  const lines: string[] = [];
-  const open: IncomingMessage[] = [];
-  const play: Recorder["play"] = async ({ name, method = "POST", path, headers = {}, body, staysOpen }) => {
-    const text = typeof body === "object" ? JSON.stringify(body) : body;
-    const sent = Object.entries({ ...good, ...headers }).filter(
-      (entry): entry is [string, string] => entry[1] !== null,
-    );
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      request(path === undefined ? url : new URL(path, url), { method, headers: Object.fromEntries(sent) }, resolve)
-        .on("error", reject)
-        .end(text);
+export interface HttpBase {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly message: object;
+}
+
+export interface Played {
+  readonly lines: readonly Line[];
+  /** Of the answer. */
+  readonly headers: IncomingMessage["headers"];
+  /** What came later in a stream that was held open. */
+  readonly rest?: () => Promise<readonly Line[]>;
+}
+
+/** Sends one request and returns what went over the wire in both directions. */
+export const playExchange = async (base: HttpBase, [name, said]: Exchange): Promise<Played> => {
+  if (said.raw !== undefined) {
+    const body = await inTime(sendRaw(base.url, said.raw));
+    const asked: Line = { name, from: "client", body: said.raw };
+    return { lines: [asked, { from: "server", body }], headers: {} };
+  }
+  const { method = "POST", body = method === "POST" ? base.message : null } = said;
+  const text = typeof body === "object" && body !== null ? JSON.stringify(body) : body;
+  const response = await inTime(send(base, { ...said, method }, text));
+  const { headers } = response;
+  const lines: readonly [Line, Line] = [toAsked(name, { ...said, method }, text), toHead(response)];
+  if (headers["content-type"]?.startsWith("text/event-stream") !== true) {
+    const received = await inTime(readText(response));
+    return { lines: [lines[0], { ...lines[1], ...(received === "" ? {} : toBody(received)) }], headers };
+  }
+  if (said.leave === true) {
+    response.destroy();
+    return { lines, headers };
+  }
+  const rest = async (): Promise<readonly Line[]> => {
+    const events = toEvents(await inTime(readText(response)));
+    return said.hold === true ? [{ name: `${name}: the stream`, from: "server" }, ...events] : events;
+  };
+  return said.hold === true ? { lines, headers, rest } : { lines: [...lines, ...(await rest())], headers };
+};
+
+const toAsked = (name: string, { method, path, headers, body }: HttpRequest, text: string | null): Line => ({
+  name,
+  from: "client",
+  http: `${method}${path === undefined ? "" : ` ${path}`}`,
+  ...(headers === undefined ? {} : { headers }),
+  ...(body === undefined || text === null ? {} : toBody(text)),
+});
+
+const send = (base: HttpBase, said: HttpRequest, text: string | null): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const headers = Object.entries({ ...base.headers, ...said.headers }).filter(([, value]) => value !== null);
+    const length = text === null || said.chunked === true ? {} : { "content-length": Buffer.byteLength(text) };
+    const sent = request(new URL(said.path ?? "", base.url), {
+      method: said.method,
+      // An agent of its own closes the connection, but does not ask the server to: whether it would stay open is in the answer.
+      agent: false,
+      headers: { connection: "keep-alive", ...(Object.fromEntries(headers) as Record<string, string>), ...length },
     });
-    // A stream that the client opens by GET ends only with the session.
-    const isEndless = method === "GET" && answer.headers["content-type"] === "text/event-stream";
-    const received = isEndless ? "" : await readText(answer);
-    if (isEndless && staysOpen === true) open.push(answer);
-    else answer.destroy();
-    lines.push(
-      JSON.stringify({
-        exchange: name,
-        status: answer.statusCode,
-        ...Object.fromEntries(recorded.flatMap((key) => (key in answer.headers ? [[key, answer.headers[key]]] : []))),
-        ...(received === "" ? {} : { body: received }),
-      }),
-    );
-    return { text: received, headers: answer.headers };
-  };
-  return {
-    lines,
-    play,
-    close: () => {
-      for (const answer of open) answer.destroy();
-    },
-  };
+    sent.on("response", resolve).on("error", reject);
+    if (text !== null && said.chunked === true) sent.write(text);
+    sent.end(said.chunked === true ? undefined : (text ?? undefined));
+  });
+
+/** The whole answer to what need not be HTTP, without its date. */
+const sendRaw = (url: string, raw: string): Promise<string> => {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.write(raw);
+  return readText(socket).then((answer) => answer.replace(/^date: .*\r\n/im, ""));
 };
 
-const readText = async (answer: IncomingMessage): Promise<string> => {
-  let text = "";
-  for await (const chunk of answer.setEncoding("utf8")) text += chunk;
-  return text;
+/** Everything that may change is in: a header that appears or is lost is a difference. */
+const toHead = ({ statusCode = 0, statusMessage = "", headers }: IncomingMessage): Line => {
+  const { date: _date, ...rest } = headers;
+  const sorted = Object.entries(rest).sort(([one], [other]) => (one < other ? -1 : 1));
+  const shown = sorted.map(([name, value]) => [name, String(value)] as const);
+  return { from: "server", status: statusCode, reason: statusMessage, headers: Object.fromEntries(shown) };
 };
 
-/** Replaces what the server made up: values by the names that the test gives them, instants, and IDs of other sessions. */
-export const withPlaceholders = (
-  lines: readonly string[],
-  values: Readonly<Record<string, string>>,
-): readonly string[] =>
-  lines.map((line) =>
-    Object.entries(values)
-      .reduce((text, [name, value]) => text.replaceAll(value, `<${name}>`), line)
-      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>")
-      .replace(/"mcp-session-id":"[^<"]+"/, '"mcp-session-id":"<another-session>"'),
-  );
+const longestShown = 1_000;
+
+const toBody = (text: string): Pick<Line, "text" | "body"> => {
+  if (text.length > longestShown) return { body: `(${text.length} characters)` };
+  try {
+    JSON.parse(text);
+    return { text };
+  } catch {
+    return { body: text };
+  }
+};
+
+const toEvents = (text: string): readonly Line[] =>
+  text
+    .split("\n\n")
+    .filter((event) => event !== "")
+    .map((event) => {
+      const all = event.split("\n");
+      const fields = all.filter((line) => !line.startsWith("data:")).map((line) => line.replace(/^id: .+/, "id: <id>"));
+      const data = all.filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart());
+      return { from: "server", stream: true, fields, ...(data.length === 0 ? {} : toBody(data.join("\n"))) };
+    });
