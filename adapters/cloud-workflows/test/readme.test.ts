@@ -57,12 +57,6 @@ it("names every permission that the adapter's calls need, and no other", async (
   );
 });
 
-it("keeps to the length of its siblings, in lines that can be read", () => {
-  const lines = readme.split("\n");
-  expect(lines.length).toBeLessThanOrEqual(121);
-  expect(lines.filter((line) => line.length > 210)).toEqual([]);
-});
-
 describe("the usage", () => {
   it("runs as pasted", async () => {
     const bench = await gcwBench();

@@ -13,10 +13,6 @@ const here = fileURLToPath(new URL("..", import.meta.url));
 
 const readme = (): Promise<string> => readFile(join(here, "README.md"), "utf8");
 
-test("the README is no book", async () => {
-  expect((await readme()).trimEnd().split("\n").length).toBeLessThanOrEqual(120);
-});
-
 test.each<[string, NonNullable<TaskServerOptions["wires"]>, boolean]>([
   ["2026-07-28", ["2026-07-28", "none"], true],
   ["2025-11-25", ["2025-11-25", "none"], false],

@@ -4,7 +4,7 @@ import { createSample } from "@taskbridge/testkit/store";
 import { type DyingStores, openDyingStores } from "./dying-store.ts";
 import { describeRedis, newPrefix, sharedUrl } from "./redis-bench.ts";
 
-// The README's table of what each verb costs.
+// The table of what each verb costs in packages/docs/store-redis.md.
 describeRedis("round trips to one server, and the commands in each", () => {
   let stores: DyingStores;
   beforeAll(async () => {
