@@ -1,15 +1,22 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A port that nobody listened on a moment ago. */
+/** Ports that this process was given: a server that is still starting does not listen on its port yet. */
+const given = new Set<number>();
+
+/** A port on which no program listened a moment ago, and never the same one twice in a process. */
 export const freePort = async (host: string): Promise<number> => {
-  const probe = createServer().listen({ host, port: 0 });
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
+  for (;;) {
+    const probe = createServer().listen({ host, port: 0 });
+    await once(probe, "listening");
+    const address = probe.address();
+    probe.close();
+    await once(probe, "close");
+    if (address === null || typeof address === "string") throw new Error("no free port");
+    if (given.has(address.port)) continue;
+    given.add(address.port);
+    return address.port;
+  }
 };
 
 /** Whether nobody listens on it. */
